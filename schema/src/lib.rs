@@ -121,7 +121,7 @@ pub mod internal {
     /// JSON of structs.
     pub mod object {
         pub use crate::object::{
-            insert, next_key, object, read, read_count, skip, write, write_all,
+            ReadLeniently, insert, next_key, object, read, read_lenient, skip, write, write_all,
         };
     }
 

@@ -447,8 +447,8 @@ impl CancelTaskResult {
 object! {
     CancelTaskResult { required task_id = "taskId", required created_at = "createdAt",
     required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
-    = "ttl", optional poll_interval = "pollInterval", optional status_message =
-    "statusMessage", optional meta = "_meta"; extra }
+    = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
 impl ResultObject for CancelTaskResult {}
@@ -580,8 +580,8 @@ impl ClientCapabilities {
 
 object! {
     ClientCapabilities { optional elicitation = "elicitation", optional experimental =
-    "experimental", optional extensions = "extensions", optional roots = "roots",
-    optional sampling = "sampling", optional tasks = "tasks" }
+    "experimental" as lenient, optional extensions = "extensions" as lenient, optional
+    roots = "roots", optional sampling = "sampling", optional tasks = "tasks" }
 }
 
 /// Modes in which a client can ask the user for input.
@@ -946,7 +946,7 @@ impl Completion {
 
 object! {
     Completion { required values = "values", optional has_more = "hasMore", optional
-    total = "total" }
+    total = "total" as lenient }
 }
 
 /// An argument that the user is typing.
@@ -1266,11 +1266,11 @@ impl CreateMessageRequestParams {
 
 object! {
     CreateMessageRequestParams { required messages = "messages", required max_tokens =
-    "maxTokens", optional include_context = "includeContext", optional metadata =
-    "metadata", optional model_preferences = "modelPreferences", optional stop_sequences
-    = "stopSequences", optional system_prompt = "systemPrompt", optional task = "task",
-    optional temperature = "temperature", optional tool_choice = "toolChoice", optional
-    tools = "tools", optional meta = "_meta" }
+    "maxTokens" as lenient, optional include_context = "includeContext", optional
+    metadata = "metadata", optional model_preferences = "modelPreferences", optional
+    stop_sequences = "stopSequences", optional system_prompt = "systemPrompt", optional
+    task = "task", optional temperature = "temperature", optional tool_choice =
+    "toolChoice", optional tools = "tools", optional meta = "_meta" }
 }
 
 /// The message that the client's model generated.
@@ -1426,8 +1426,8 @@ impl DiscoverResult {
 object! {
     DiscoverResult { required capabilities = "capabilities", required supported_versions
     = "supportedVersions", optional cache_scope = "cacheScope", optional instructions =
-    "instructions", optional result_type = "resultType", lenient ttl_ms = "ttlMs",
-    optional meta = "_meta" }
+    "instructions", optional result_type = "resultType", optional ttl_ms = "ttlMs" as
+    lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for DiscoverResult {
@@ -2134,8 +2134,8 @@ impl GetTaskResult {
 object! {
     GetTaskResult { required task_id = "taskId", required created_at = "createdAt",
     required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
-    = "ttl", optional poll_interval = "pollInterval", optional status_message =
-    "statusMessage", optional meta = "_meta"; extra }
+    = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
 impl ResultObject for GetTaskResult {}
@@ -2625,7 +2625,7 @@ impl ListPromptsResult {
 object! {
     ListPromptsResult { required prompts = "prompts", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListPromptsResult {
@@ -2701,7 +2701,8 @@ impl ListResourceTemplatesResult {
 object! {
     ListResourceTemplatesResult { required resource_templates = "resourceTemplates",
     optional cache_scope = "cacheScope", optional next_cursor = "nextCursor", optional
-    result_type = "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    result_type = "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta =
+    "_meta" }
 }
 
 impl ResultObject for ListResourceTemplatesResult {
@@ -2777,7 +2778,7 @@ impl ListResourcesResult {
 object! {
     ListResourcesResult { required resources = "resources", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListResourcesResult {
@@ -2924,8 +2925,8 @@ impl ListToolsResult {
 
 object! {
     ListToolsResult { required tools = "tools", optional cache_scope = "cacheScope",
-    optional next_cursor = "nextCursor", optional result_type = "resultType", lenient
-    ttl_ms = "ttlMs", optional meta = "_meta" }
+    optional next_cursor = "nextCursor", optional result_type = "resultType", optional
+    ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListToolsResult {
@@ -3752,8 +3753,8 @@ impl ReadResourceResult {
 
 object! {
     ReadResourceResult { required contents = "contents", optional cache_scope =
-    "cacheScope", optional result_type = "resultType", lenient ttl_ms = "ttlMs", optional
-    meta = "_meta" }
+    "cacheScope", optional result_type = "resultType", optional ttl_ms = "ttlMs" as
+    lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ReadResourceResult {
@@ -3975,8 +3976,8 @@ impl Resource {
 object! {
     Resource { required name = "name", required uri = "uri", optional annotations =
     "annotations", optional description = "description", optional icons = "icons",
-    optional mime_type = "mimeType", optional size = "size", optional title = "title",
-    optional meta = "_meta" }
+    optional mime_type = "mimeType", optional size = "size" as lenient, optional title =
+    "title", optional meta = "_meta" }
 }
 
 /// The contents of a resource, text or binary.
@@ -4097,8 +4098,8 @@ impl ResourceLink {
 object! {
     ResourceLink("type" = "resource_link") { required name = "name", required uri =
     "uri", optional annotations = "annotations", optional description = "description",
-    optional icons = "icons", optional mime_type = "mimeType", optional size = "size",
-    optional title = "title", optional meta = "_meta" }
+    optional icons = "icons", optional mime_type = "mimeType", optional size = "size" as
+    lenient, optional title = "title", optional meta = "_meta" }
 }
 
 /// A set of resources, described by a URI template.
@@ -4558,9 +4559,9 @@ impl ServerCapabilities {
 
 object! {
     ServerCapabilities { optional completions = "completions", optional experimental =
-    "experimental", optional extensions = "extensions", optional logging = "logging",
-    optional prompts = "prompts", optional resources = "resources", optional tasks =
-    "tasks", optional tools = "tools" }
+    "experimental" as lenient, optional extensions = "extensions" as lenient, optional
+    logging = "logging", optional prompts = "prompts", optional resources = "resources",
+    optional tasks = "tasks", optional tools = "tools" }
 }
 
 /// Capabilities of a server for prompts.
@@ -4849,8 +4850,8 @@ impl StringSchema {
 
 object! {
     StringSchema("type" = "string") { optional default = "default", optional description
-    = "description", optional format = "format", optional max_length = "maxLength",
-    optional min_length = "minLength", optional title = "title" }
+    = "description", optional format = "format", optional max_length = "maxLength" as
+    lenient, optional min_length = "minLength" as lenient, optional title = "title" }
 }
 
 /// Format of the text in a field.
@@ -5168,8 +5169,9 @@ impl Task {
 
 object! {
     Task { required task_id = "taskId", required created_at = "createdAt", required
-    last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl = "ttl",
-    optional poll_interval = "pollInterval", optional status_message = "statusMessage" }
+    last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl = "ttl"
+    as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage" }
 }
 
 /// Asks the receiver to run the request as a task (2025-11-25).
@@ -5194,7 +5196,7 @@ impl TaskMetadata {
 }
 
 object! {
-    TaskMetadata { optional ttl = "ttl" }
+    TaskMetadata { optional ttl = "ttl" as lenient }
 }
 
 /// Status of a task.
@@ -5302,8 +5304,8 @@ impl TaskStatusNotificationParams {
 object! {
     TaskStatusNotificationParams { required task_id = "taskId", required created_at =
     "createdAt", required last_updated_at = "lastUpdatedAt", required status = "status",
-    nullable ttl = "ttl", optional poll_interval = "pollInterval", optional
-    status_message = "statusMessage", optional meta = "_meta" }
+    nullable ttl = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient,
+    optional status_message = "statusMessage", optional meta = "_meta" }
 }
 
 /// Support of a tool for task-augmented calls.
@@ -5507,7 +5509,8 @@ impl TitledMultiSelectEnumSchema {
 object! {
     TitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
     default = "default", optional description = "description", optional max_items =
-    "maxItems", optional min_items = "minItems", optional title = "title" }
+    "maxItems" as lenient, optional min_items = "minItems" as lenient, optional title =
+    "title" }
 }
 
 /// A choice of one of several strings with titles.
@@ -6060,7 +6063,8 @@ impl UntitledMultiSelectEnumSchema {
 object! {
     UntitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
     default = "default", optional description = "description", optional max_items =
-    "maxItems", optional min_items = "minItems", optional title = "title" }
+    "maxItems" as lenient, optional min_items = "minItems" as lenient, optional title =
+    "title" }
 }
 
 /// A choice of one of several strings.

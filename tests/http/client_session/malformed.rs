@@ -139,9 +139,28 @@ async fn malformed_responses_fail_only_their_request() {
 }
 
 #[tokio::test]
+async fn a_response_may_have_its_id_as_a_float_or_a_string() {
+    for id in ["1.0", r#""1""#] {
+        let response = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+        for response in [Response::complete(200, JSON, &response), event(&response)] {
+            let mut first = Some(response);
+            let server = ScriptedServer::new(move |received| match first.take() {
+                Some(response) => response,
+                None => Response::result(received, &json!({})),
+            });
+            let server = server.await;
+            let client = TestSession::with_limits(&server.url, LIMITS());
+            let call = modern(1, "tools/call", tool("a", &json!({})));
+            let result = client.send(call).await;
+            assert_eq!(outcome(&result), "a result", "{id}: {result:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_malformed_or_oversized_request_of_a_legacy_server_is_answered_with_its_error() {
-    let malformed = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#.to_owned();
-    let oversized = malformed.replace("null", &format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000)));
+    let malformed = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":3}"#.to_owned();
+    let oversized = malformed.replace('3', &format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000)));
     let without_id = oversized.replace(r#""id":1,"#, "");
     let id_at_end = format!(r#"{},"id":1}}"#, without_id.strip_suffix('}').unwrap());
     for request in [malformed, oversized, id_at_end] {

@@ -115,8 +115,10 @@ impl<'a> Record<'a> {
         let tag = self.tag.map(|(key, value)| quote! { (#key = #value) });
         let fields = self.fields.iter().map(|field| {
             let FieldType { member, ident, .. } = field.rust;
-            let kind = field.kind(self.input, self.name);
-            quote! { #kind #ident = #member }
+            let kind = field.kind();
+            let how = field.is_lenient(self.input, self.name);
+            let how = how.then(|| quote! { as lenient });
+            quote! { #kind #ident = #member #how }
         });
         let extra = self.open.then(|| quote! { ; extra });
         quote! { object! { #name #tag { #(#fields),* #extra } } }
@@ -244,17 +246,22 @@ impl Field<'_> {
     }
 
     /// Returns the kind of the field for the macro `object`.
-    fn kind(&self, input: Input<'_>, record: &str) -> Ident {
+    fn kind(&self) -> Ident {
         let ty = type_name(&self.rust.ty);
-        let at = format!("{record}.{}", self.rust.member);
         let kind = match (self.facts.required, ty.as_str()) {
             (true, "Option") => "nullable",
             (true, _) => "required",
             (false, "Value") => "explicit",
-            (false, "u64") if input.overlay.is_lenient(&at) => "lenient",
             (false, _) => "optional",
         };
         format_ident!("{kind}")
+    }
+
+    /// Returns `true` for integers, which may be written as `1.0`, and for the members that the overlay lists.
+    fn is_lenient(&self, input: Input<'_>, record: &str) -> bool {
+        let ty = &self.rust.ty;
+        let at = format!("{record}.{}", self.rust.member);
+        quote! { #ty }.to_string().contains("i64") || input.overlay.is_lenient(&at)
     }
 }
 
