@@ -355,6 +355,7 @@ object! {
 }
 
 impl ResultObject for CallToolResult {
+    const NAME: &'static str = "CallToolResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -451,7 +452,10 @@ object! {
     status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
-impl ResultObject for CancelTaskResult {}
+impl ResultObject for CancelTaskResult {
+    const NAME: &'static str = "CancelTaskResult";
+}
+
 /// The params of `notifications/cancelled`: cancels a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -904,6 +908,7 @@ object! {
 }
 
 impl ResultObject for CompleteResult {
+    const NAME: &'static str = "CompleteResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -1323,7 +1328,10 @@ object! {
     model = "model", optional stop_reason = "stopReason", optional meta = "_meta" }
 }
 
-impl ResultObject for CreateMessageResult {}
+impl ResultObject for CreateMessageResult {
+    const NAME: &'static str = "CreateMessageResult";
+}
+
 /// The response to a request that runs as a task (2025-11-25).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -1354,7 +1362,10 @@ object! {
     CreateTaskResult { required task = "task", optional meta = "_meta" }
 }
 
-impl ResultObject for CreateTaskResult {}
+impl ResultObject for CreateTaskResult {
+    const NAME: &'static str = "CreateTaskResult";
+}
+
 /// The identity and capabilities of a server (from 2026-07-28).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -1431,6 +1442,7 @@ object! {
 }
 
 impl ResultObject for DiscoverResult {
+    const NAME: &'static str = "DiscoverResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -1706,7 +1718,10 @@ object! {
     meta = "_meta" }
 }
 
-impl ResultObject for ElicitResult {}
+impl ResultObject for ElicitResult {
+    const NAME: &'static str = "ElicitResult";
+}
+
 /// The fields of a form, as a flat JSON Schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -1848,6 +1863,7 @@ object! {
 }
 
 impl ResultObject for EmptyResult {
+    const NAME: &'static str = "EmptyResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -1992,6 +2008,7 @@ object! {
 }
 
 impl ResultObject for GetPromptResult {
+    const NAME: &'static str = "GetPromptResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -2046,7 +2063,10 @@ object! {
     GetTaskPayloadResult { optional meta = "_meta"; extra }
 }
 
-impl ResultObject for GetTaskPayloadResult {}
+impl ResultObject for GetTaskPayloadResult {
+    const NAME: &'static str = "GetTaskPayloadResult";
+}
+
 /// The params of `tasks/get` (2025-11-25).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -2138,7 +2158,10 @@ object! {
     status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
-impl ResultObject for GetTaskResult {}
+impl ResultObject for GetTaskResult {
+    const NAME: &'static str = "GetTaskResult";
+}
+
 /// An icon for a user interface.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -2450,7 +2473,10 @@ object! {
     instructions = "instructions", optional meta = "_meta" }
 }
 
-impl ResultObject for InitializeResult {}
+impl ResultObject for InitializeResult {
+    const NAME: &'static str = "InitializeResult";
+}
+
 /// A result that asks for input before the request can finish.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2500,7 +2526,10 @@ object! {
     "inputRequests", optional request_state = "requestState", optional meta = "_meta" }
 }
 
-impl ResultObject for InputRequiredResult {}
+impl ResultObject for InputRequiredResult {
+    const NAME: &'static str = "InputRequiredResult";
+}
+
 /// A choice of one of several strings, with titles in a separate list.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2629,6 +2658,7 @@ object! {
 }
 
 impl ResultObject for ListPromptsResult {
+    const NAME: &'static str = "ListPromptsResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2706,6 +2736,7 @@ object! {
 }
 
 impl ResultObject for ListResourceTemplatesResult {
+    const NAME: &'static str = "ListResourceTemplatesResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2782,6 +2813,7 @@ object! {
 }
 
 impl ResultObject for ListResourcesResult {
+    const NAME: &'static str = "ListResourcesResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2819,7 +2851,10 @@ object! {
     ListRootsResult { required roots = "roots", optional meta = "_meta" }
 }
 
-impl ResultObject for ListRootsResult {}
+impl ResultObject for ListRootsResult {
+    const NAME: &'static str = "ListRootsResult";
+}
+
 /// One page of the receiver's tasks (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2860,7 +2895,10 @@ object! {
     optional meta = "_meta" }
 }
 
-impl ResultObject for ListTasksResult {}
+impl ResultObject for ListTasksResult {
+    const NAME: &'static str = "ListTasksResult";
+}
+
 /// One page of the server's tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2930,6 +2968,7 @@ object! {
 }
 
 impl ResultObject for ListToolsResult {
+    const NAME: &'static str = "ListToolsResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -3758,6 +3797,7 @@ object! {
 }
 
 impl ResultObject for ReadResourceResult {
+    const NAME: &'static str = "ReadResourceResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -5074,6 +5114,7 @@ object! {
 }
 
 impl ResultObject for SubscriptionsListenResult {
+    const NAME: &'static str = "SubscriptionsListenResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }

@@ -139,6 +139,40 @@ async fn all_pages_are_fetched_within_the_limits() {
 }
 
 #[tokio::test]
+async fn members_of_later_revisions_may_have_any_value() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_06_18] {
+        let (session, _) = scripted(move |message| match message["method"].as_str() {
+            Some("initialize") => {
+                let result = json!({
+                    "protocolVersion": revision, "capabilities": {"tools": {}, "tasks": true, "extensions": [5]},
+                    "serverInfo": {"name": "script", "version": "1", "icons": "x"},
+                });
+                Reply::result(message, &result)
+            }
+            Some("tools/list") => {
+                let odd = json!({"name": "odd", "inputSchema": {"type": "object"}, "execution": "sync", "icons": ["x"]});
+                let plain = json!({"name": "plain", "inputSchema": {"type": "object"}});
+                Reply::result(message, &json!({"tools": [odd, plain]}))
+            }
+            Some("tools/call") => {
+                let link =
+                    json!({"type": "resource_link", "uri": "a://b", "name": "b", "icons": 5});
+                let text = json!({"type": "text", "text": "a", "_meta": 5});
+                let is_first = revision == Revision::V2024_11_05;
+                let block = if is_first { text } else { link };
+                Reply::result(message, &json!({"content": [block]}))
+            }
+            _ => Reply::nothing(),
+        });
+        let builder = McpClient::builder().session(session);
+        let client = builder.protocol_version(revision).build().await.unwrap();
+        assert_eq!(client.tools().await.unwrap().len(), 2, "{revision}");
+        let result = client.call_tool("odd", ()).await.unwrap();
+        assert_eq!(result.content.len(), 1, "{revision}");
+    }
+}
+
+#[tokio::test]
 async fn a_repeated_cursor_ends_a_list() {
     // Of one page, of two pages in turn, and of an empty cursor.
     for (cursors, requests) in [(["x", "x"], 2), (["x", "y"], 3), (["", ""], 2)] {

@@ -116,8 +116,8 @@ impl<'a> Record<'a> {
         let fields = self.fields.iter().map(|field| {
             let FieldType { member, ident, .. } = field.rust;
             let kind = field.kind();
-            let how = field.is_lenient(self.input, self.name);
-            let how = how.then(|| quote! { as lenient });
+            let is_lenient = field.is_lenient(self.input, self.name);
+            let how = is_lenient.then(|| quote! { as lenient });
             quote! { #kind #ident = #member #how }
         });
         let extra = self.open.then(|| quote! { ; extra });
@@ -210,13 +210,12 @@ impl<'a> Record<'a> {
                 quote! { require(&mut self.#member, revision >= #since); }
             })
             .collect();
-        if filled.is_empty() {
-            return Some(quote! { impl ResultObject for #name {} });
-        }
+        let text = self.name;
+        let conform = (!filled.is_empty()).then(|| {
+            quote! { fn conform_to(&mut self, revision: Revision) { #(#filled)* } }
+        });
         Some(quote! {
-            impl ResultObject for #name {
-                fn conform_to(&mut self, revision: Revision) { #(#filled)* }
-            }
+            impl ResultObject for #name { const NAME: &'static str = #text; #conform }
         })
     }
 }
@@ -267,11 +266,8 @@ impl Field<'_> {
 
 /// Returns `true` if every required member has a sensible default.
 fn has_default(input: Input<'_>, record: &str) -> bool {
-    let definition = input
-        .merged
-        .definitions
-        .iter()
-        .find(|(name, _)| rust_name(name) == record);
+    let mut definitions = input.merged.definitions.iter();
+    let definition = definitions.find(|(name, _)| rust_name(name) == record);
     let Some((
         _,
         merge::Definition {
@@ -282,13 +278,8 @@ fn has_default(input: Input<'_>, record: &str) -> bool {
     else {
         return false;
     };
-    let types = input
-        .types
-        .records
-        .get(record)
-        .map_or(&[][..], Vec::as_slice);
+    let types = input.types.records.get(record).into_iter().flatten();
     types
-        .iter()
         .filter(|field| fields[&field.member].required)
         .all(|field| {
             let name = type_name(&field.ty);
