@@ -15,7 +15,6 @@ use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
 use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::client::protocol::task::TASKS;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::client::timeout::paused;
 use crate::client::try_join::try_join_all;
@@ -77,7 +76,7 @@ impl Inner {
                 }
                 // An extension defines the types of its own results.
                 Some(_) if template.extension.is_some() => return complete(text),
-                Some("task") if self.accepts_task(template) && peer.declares(TASKS) => {
+                Some("task") if self.accepts_task(template) && peer.declares_tasks() => {
                     return Ok(CompleteResult::created(text, number > 0));
                 }
                 Some(other) => return Err(unknown_type(other)),

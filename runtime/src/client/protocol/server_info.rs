@@ -57,8 +57,12 @@ impl PeerInfo {
             && capabilities.resources.is_none()
     }
 
-    /// Returns true if the server has declared an extension.
-    pub(super) fn declares(&self, extension: &str) -> bool {
+    /// Returns true if the server has declared the tasks of the modern era.
+    pub(super) fn declares_tasks(&self) -> bool {
+        self.declares("io.modelcontextprotocol/tasks")
+    }
+
+    fn declares(&self, extension: &str) -> bool {
         let declared = self.capabilities.extensions.as_ref();
         declared.is_some_and(|declared| declared.contains_key(extension))
     }

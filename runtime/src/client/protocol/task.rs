@@ -23,9 +23,6 @@ use crate::client::timeout::{paused, timeout};
 use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::wire::{RpcError, as_string};
 
-/// Extension of the tasks of the modern era.
-pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
-
 impl CompleteResult {
     /// Creates the result of a call that has become a task.
     pub(super) fn created(text: String, was_asked: bool) -> Self {
