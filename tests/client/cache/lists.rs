@@ -185,7 +185,6 @@ async fn a_repeated_cursor_ends_a_list() {
         let client = McpClient::builder().session(session).build().await.unwrap();
         let listed = client.tools().await.unwrap();
         assert_eq!(listed.len(), requests + 1, "{cursors:?}");
-        client.tools().await.unwrap();
         let methods = received.methods();
         let lists = methods.iter().filter(|method| *method == "tools/list");
         assert_eq!(lists.count(), requests, "{cursors:?}");
