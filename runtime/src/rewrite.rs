@@ -1,11 +1,13 @@
 //! Conversion of results in the format of the newest revision to that of the peer, member by member. Texts and numbers stay
 //! unchanged.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use treenail_schema::{ContentBlock, PromptMessage, ResultMetaObject, Revision, Tool};
 
 use crate::result_writer::ResultWriter;
-use crate::revision::{Placement, downgrade_block, downgrade_content};
+use crate::revision::{Placement, downgrade_block};
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
 use crate::wire::{Members, SyntaxError};
 
@@ -128,25 +130,12 @@ pub(crate) fn rewrite<'a>(
 fn write_member(key: &str, value: &str, result: &mut ResultWriter<'_>) {
     let style = result.style();
     let revision = style.revision();
-    let is_new = |block: &ContentBlock| block.since() > revision;
     match key {
-        "content" => {
-            let read = read_if_older::<ContentBlock>(value, revision);
-            if let Some(blocks) = read.filter(|blocks| blocks.iter().any(is_new)) {
-                return result.value(&downgrade_content(blocks, revision));
-            }
+        "content" if revision < Revision::LATEST => {
+            return write_blocks::<ContentBlock>(value, result, |block| block);
         }
-        "messages" => {
-            let read = read_if_older::<PromptMessage>(value, revision);
-            let is_new = |messages: &Vec<PromptMessage>| {
-                messages.iter().any(|message| is_new(&message.content))
-            };
-            if let Some(mut messages) = read.filter(is_new) {
-                for message in &mut messages {
-                    downgrade_block(&mut message.content, revision);
-                }
-                return result.value(&messages);
-            }
+        "messages" if revision < Revision::LATEST => {
+            return write_blocks::<PromptMessage>(value, result, |message| &mut message.content);
         }
         "tools" => {
             if let Ok(tools) = serde_json::from_str::<Vec<Tool>>(value) {
@@ -159,8 +148,31 @@ fn write_member(key: &str, value: &str, result: &mut ResultWriter<'_>) {
     result.push(value.as_bytes());
 }
 
-/// Parses a list that an older revision may not define completely.
-fn read_if_older<T: DeserializeOwned>(text: &str, revision: Revision) -> Option<Vec<T>> {
-    let is_older = revision < Revision::LATEST;
-    is_older.then(|| serde_json::from_str(text).ok()).flatten()
+/// Writes a list, and replaces the content blocks that the peer's revision does not define. An element that cannot be read is written
+/// as it is.
+fn write_blocks<T: DeserializeOwned + Serialize>(
+    text: &str,
+    result: &mut ResultWriter<'_>,
+    block_of: fn(&mut T) -> &mut ContentBlock,
+) {
+    let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(text) else {
+        return result.push(text.as_bytes());
+    };
+    let revision = result.style().revision();
+    let mut separator: &[u8] = b"[";
+    for element in &elements {
+        result.push(std::mem::replace(&mut separator, b","));
+        let read = serde_json::from_str::<T>(element.get()).ok();
+        let is_new = |read: &mut T| block_of(read).since() > revision;
+        let Some(mut read) = read.and_then(|mut read| is_new(&mut read).then_some(read)) else {
+            result.push(element.get().as_bytes());
+            continue;
+        };
+        downgrade_block(block_of(&mut read), revision);
+        result.value(&read);
+    }
+    if elements.is_empty() {
+        result.push(b"[");
+    }
+    result.push(b"]");
 }

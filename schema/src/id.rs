@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+use crate::number::integral;
+
 macro_rules! string_or_integer {
     ($(#[$docs:meta])* $name:ident, $noun:literal) => {
         $(#[$docs])*
         ///
-        /// `1` and `"1"` are different.
+        /// `1` and `"1"` are different. `1.0` is read as `1`.
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[serde(untagged)]
         pub enum $name {
@@ -64,6 +66,11 @@ macro_rules! string_or_integer {
                         let small = i64::try_from(number);
                         let large = |_| E::invalid_value(de::Unexpected::Unsigned(number), &self);
                         small.map($name::Number).map_err(large)
+                    }
+
+                    fn visit_f64<E: de::Error>(self, number: f64) -> Result<$name, E> {
+                        let fraction = || E::invalid_value(de::Unexpected::Float(number), &self);
+                        integral(number).map($name::Number).ok_or_else(fraction)
                     }
 
                     fn visit_str<E: de::Error>(self, string: &str) -> Result<$name, E> {

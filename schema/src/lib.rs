@@ -24,6 +24,8 @@ pub mod method;
 mod revision;
 
 mod id;
+#[cfg(feature = "client")]
+mod later;
 mod lazy_object;
 mod meta;
 mod number;
@@ -102,6 +104,8 @@ pub use schema_object::SchemaObject;
 /// Helpers that the crates of Treenail share. Not for use elsewhere; they may change in any release.
 #[doc(hidden)]
 pub mod internal {
+    #[cfg(feature = "client")]
+    pub use crate::later::without_later_members;
     pub use crate::limits::{HttpClientLimits, ValidationLimits, limits};
     pub use crate::nearest::nearest;
     pub use crate::packed_texts::PackedTexts;
@@ -121,7 +125,7 @@ pub mod internal {
     /// JSON of structs.
     pub mod object {
         pub use crate::object::{
-            insert, next_key, object, read, read_count, skip, write, write_all,
+            ReadLeniently, insert, next_key, object, read, read_lenient, skip, write, write_all,
         };
     }
 

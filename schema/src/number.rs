@@ -29,6 +29,13 @@ impl Number {
     }
 }
 
+/// Returns the integer that a number is, such as 7 for `7.0`.
+#[cold]
+pub(crate) fn integral(number: f64) -> Option<i64> {
+    // Without a fraction, the text of a float is that of an integer.
+    format!("{number}").parse().ok()
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -60,6 +60,10 @@ impl From<ResultType> for String {
 
 /// Result of any request.
 pub trait ResultObject {
+    /// Name of the type in [`fields`](crate::fields); empty if it has none.
+    #[doc(hidden)]
+    const NAME: &'static str = "";
+
     /// Sets the members that `revision` requires of every result, and removes those it does not define:
     /// `resultType`, `ttlMs` and `cacheScope`. Does not overwrite values that are set.
     fn conform_to(&mut self, revision: Revision) {

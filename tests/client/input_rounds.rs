@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use treenail::client::ClientError;
 use treenail::prelude::*;
-use treenail::schema::{ElicitAction, ElicitResult, Root};
+use treenail::schema::{
+    CompleteRequestParams, CompletionArgument, ElicitAction, ElicitResult, PromptReference, Root,
+};
 
 use crate::failing::failing;
 use crate::fixture::server;
@@ -49,6 +51,42 @@ async fn input_rounds_are_limited() {
         18,
         "16 rounds in addition to the first one"
     );
+}
+
+#[tokio::test]
+async fn input_is_not_given_to_other_methods_or_for_nothing() {
+    let asked =
+        json!({"resultType": "input_required", "inputRequests": {"a": {"method": "roots/list"}}});
+    let empty = json!({"resultType": "input_required"});
+    for (method, result) in [
+        ("tools/list", &asked),
+        ("completion/complete", &asked),
+        ("tools/call", &empty),
+    ] {
+        let result = result.clone();
+        let (session, received) = scripted(move |message| match message["method"].as_str() {
+            Some("server/discover") => discovered(message),
+            _ => Reply::result(message, &result),
+        });
+        let builder = McpClientSession::builder().session(session);
+        let session = builder
+            .roots([Root::new("file:///a")])
+            .build()
+            .await
+            .unwrap();
+        let error = match method {
+            "tools/list" => session.tools_list(None).await.map(drop),
+            "tools/call" => session.tools_call("any", ()).await.map(drop),
+            _ => {
+                let argument = CompletionArgument::new("a", "");
+                let params = CompleteRequestParams::new(PromptReference::new("p"), argument);
+                session.completion_complete(&params).await.map(drop)
+            }
+        };
+        let error = error.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+        assert_eq!(received.methods().len(), 2, "{method}");
+    }
 }
 
 /// A server that requests input once, with or without a state.

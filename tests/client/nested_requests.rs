@@ -9,7 +9,7 @@ use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{ElicitResult, Revision};
 
-use crate::script::{Reply, answer, discovered, initialized, scripted};
+use crate::script::{Reply, answer, initialized, scripted};
 
 /// Asks the user.
 #[mcp_tool]
@@ -61,26 +61,15 @@ async fn a_request_of_a_handler_has_a_timeout() {
     }
 }
 
-/// Returns the replies of a server that asks the user before it lists its tools.
+/// Returns the replies of a server that asks the user before it lists its tools, which only legacy servers can do.
 fn asking_for_its_list() -> impl FnMut(&Value) -> Reply + Send + 'static {
     let params = json!({"mode": "form", "message": "List?",
         "requestedSchema": {"type": "object", "properties": {}}});
     let tools = json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]});
     let mut waiting = Value::Null;
     move |message| {
-        let is_modern = message["params"]["_meta"].is_object();
         match message["method"].as_str() {
-            Some("server/discover") => discovered(message),
             Some("initialize") => initialized(message, "2025-11-25"),
-            Some("tools/list") if message["params"].get("inputResponses").is_some() => {
-                Reply::result(message, &tools)
-            }
-            Some("tools/list") if is_modern => {
-                let question = json!({"method": "elicitation/create", "params": params});
-                let asked =
-                    json!({"resultType": "input_required", "inputRequests": {"a": question}});
-                Reply::result(message, &asked)
-            }
             Some("tools/list") => {
                 waiting = message.clone();
                 let question = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
@@ -96,29 +85,27 @@ fn asking_for_its_list() -> impl FnMut(&Value) -> Reply + Send + 'static {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_waits_within_its_timeout_for_a_list_that_waits_for_it() {
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let own = Arc::new(OnceLock::<McpClient>::new());
-        let nested = Arc::clone(&own);
-        let (session, _) = scripted(asking_for_its_list());
-        let client = McpClient::builder()
-            .session(session)
-            .protocol_version(revision)
-            .on_elicit(move |_| {
-                let client = nested.get().unwrap().clone();
-                async move {
-                    let error = client.tools().await.unwrap_err();
-                    assert!(matches!(error, ClientError::Timeout(_)), "{error}");
-                    ElicitResult::accept(())
-                }
-            })
-            .build()
-            .await
-            .unwrap();
-        assert!(own.set(client.clone()).is_ok());
-        let listed = tokio::time::timeout(Duration::from_secs(600), client.tools()).await;
-        let tools = listed.expect("the handler ends").unwrap();
-        assert_eq!(tools.len(), 1, "{revision}");
-    }
+    let own = Arc::new(OnceLock::<McpClient>::new());
+    let nested = Arc::clone(&own);
+    let (session, _) = scripted(asking_for_its_list());
+    let client = McpClient::builder()
+        .session(session)
+        .protocol_version(Revision::V2025_11_25)
+        .on_elicit(move |_| {
+            let client = nested.get().unwrap().clone();
+            async move {
+                let error = client.tools().await.unwrap_err();
+                assert!(matches!(error, ClientError::Timeout(_)), "{error}");
+                ElicitResult::accept(())
+            }
+        })
+        .build()
+        .await
+        .unwrap();
+    assert!(own.set(client.clone()).is_ok());
+    let listed = tokio::time::timeout(Duration::from_secs(600), client.tools()).await;
+    let tools = listed.expect("the handler ends").unwrap();
+    assert_eq!(tools.len(), 1);
 }
 
 /// The requests of a legacy session are paused while any handler answers.

@@ -104,6 +104,8 @@ async fn notifications_are_never_answered() {
         ] {
             peer.send(&json!({"jsonrpc": "2.0", "method": method}))
                 .await;
+            let misshapen = json!({"jsonrpc": "2.0", "method": method, "params": [1]});
+            peer.send(&misshapen).await;
         }
         peer.send(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}))
             .await;

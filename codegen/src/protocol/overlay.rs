@@ -188,7 +188,7 @@ impl Overlay {
         self.find("optional", &self.entries.optional, at).is_some()
     }
 
-    /// Returns `true` if a negative number at `at` is read as 0.
+    /// Returns `true` if the member at `at` is read leniently.
     pub(crate) fn is_lenient(&self, at: &str) -> bool {
         self.find("lenient", &self.entries.lenient, at).is_some()
     }

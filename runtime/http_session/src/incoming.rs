@@ -10,8 +10,8 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
-    oversized, parse, parse_element, parsing_limits, read_answer,
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, copied_id,
+    id_at_ends, oversized, parse, parse_element, parsing_limits, read_answer,
 };
 use treenail_schema::error_code::METHOD_NOT_FOUND;
 use treenail_schema::internal::shortened;
@@ -136,7 +136,7 @@ impl Dispatcher {
         answer: Result<&str, &str>,
         source: Source,
     ) -> Option<Answer> {
-        let id = id.parse().ok();
+        let id = copied_id(id);
         if id.is_some() && id == source.request_id() {
             return Some(read_answer(answer, &self.limits));
         }
@@ -242,7 +242,7 @@ impl Dispatcher {
     ) -> Option<Answer> {
         let limit = self.limits.message_bytes;
         let ends = id_at_ends(head, tail);
-        let answered = ends.answered.and_then(|id| id.parse().ok());
+        let answered = ends.answered.and_then(copied_id);
         let own = source.request_id();
         match (answered, ends.id) {
             (_, Some(id)) if source.is_legacy() => {

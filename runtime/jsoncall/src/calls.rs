@@ -8,7 +8,7 @@ use treenail_runtime::RpcError;
 use treenail_runtime::client::{ClientError, ClientLimits, IncomingHandler};
 use treenail_runtime::internal::StrayLines;
 use treenail_runtime::internal::{
-    IdAtEnds, answered_request, check_decoded_size, id_at_ends, is_cut_off, oversized,
+    IdAtEnds, answered_request, check_decoded_size, copied_id, id_at_ends, is_cut_off, oversized,
 };
 
 use crate::convert::{push_request, push_response, read_error};
@@ -135,7 +135,7 @@ impl Calls {
 
 impl Side for Arc<Calls> {
     fn on_response(&self, id: &str, response: Result<&str, &str>, inward: &mut Vec<u8>) {
-        let Ok(id) = id.parse() else {
+        let Some(id) = copied_id(id) else {
             tracing::debug!("ignored a response with an unknown id");
             return;
         };
@@ -177,7 +177,7 @@ impl Side for Arc<Calls> {
             }
             Rejected::TooLong { head, tail } => {
                 let IdAtEnds { id, answered, .. } = id_at_ends(head, tail);
-                if let Some(id) = answered.and_then(|id| id.parse().ok()) {
+                if let Some(id) = answered.and_then(copied_id) {
                     return self.fail(id, ClientError::TooLong(max), inward);
                 }
                 let error = oversized(max);

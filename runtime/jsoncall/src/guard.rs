@@ -196,6 +196,7 @@ impl<S: Side> Guard<S> {
                     let max = self.limits.batch_messages;
                     let reason = format!("a batch must have between 1 and {max} messages");
                     let invalid = Invalid {
+                        is_notification: false,
                         id: None,
                         answered: None,
                         is_unread: false,

@@ -161,6 +161,7 @@ impl Side for ServerSide {
             Rejected::Invalid(invalid, _) => match (invalid.answered, invalid.id) {
                 (Some(id), _) => reject_response(id, &invalid.error, inward),
                 (None, Some(id)) => push_response(outward, id, Err(&invalid.error)),
+                (None, None) if invalid.is_notification => {}
                 (None, None) => push_error(outward, &invalid.error),
             },
             Rejected::TooLong { head, tail } => {

@@ -174,8 +174,6 @@ impl FeatureMaker<'_> {
         let mut title = descriptor.title.take().or_else(|| annotated.clone());
         descriptor.name = self.name("tool", (&tool.name, &mut title), Some(seen))?;
         descriptor.title = title.filter(|_| tool.title.is_some() || annotated.is_none());
-        // Tasks of the server need methods that a proxy does not have.
-        descriptor.execution = None;
         if let Some(meta) = &mut descriptor.meta {
             // As the resource is listed, or as it would be.
             let listed = |uri: &str| match self.upstream.uris.listed(uri) {

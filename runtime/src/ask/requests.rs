@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use treenail_schema::InputRequest;
 
 use crate::ask::error::AskError;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, copied_id};
 
 /// Pending requests to one client, up to a bound.
 #[derive(Debug)]
@@ -98,10 +98,7 @@ impl Requests {
 
     /// Passes a response to its request. Returns `true` if that was pending.
     fn reply(&self, id: &str, response: impl FnOnce() -> Response) -> bool {
-        let reply = id
-            .parse()
-            .ok()
-            .and_then(|id| self.lock().replies.remove(&id));
+        let reply = copied_id(id).and_then(|id| self.lock().replies.remove(&id));
         let Some(reply) = reply else {
             tracing::debug!(id, "a response to no pending request was dropped");
             return false;

@@ -1,10 +1,12 @@
 //! Sampling: checks of a conversation, and its conversion to older revisions.
 
 use std::collections::BTreeSet;
+use std::slice;
 
+use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, IncludeContext, OneOrMany, Revision, Role,
-    SamplingMessage, SamplingMessageContentBlock as Block, TextContent,
+    SamplingMessage, SamplingMessageContentBlock as Block, SchemaObject, TextContent,
 };
 
 use crate::ask::AskError;
@@ -112,6 +114,9 @@ pub(super) fn downgrade(
         if !context && params.include_context != Some(IncludeContext::None) {
             params.include_context = None;
         }
+        if revision == Revision::V2025_11_25 {
+            restrict_outputs(&mut params);
+        }
         return params;
     }
     let messages = std::mem::take(&mut params.messages);
@@ -127,6 +132,27 @@ pub(super) fn downgrade(
         })
         .collect();
     params
+}
+
+/// Omits outputs of tools that are not objects, and their schemas: revision 2025-11-25 has none. The content has them as text.
+#[inline]
+fn restrict_outputs(params: &mut CreateMessageRequestParams) {
+    for tool in params.tools.iter_mut().flatten() {
+        let is_object = |schema: &SchemaObject| schema.get("type").is_some_and(|it| it == "object");
+        tool.output_schema = tool.output_schema.take().filter(is_object);
+    }
+    for message in &mut params.messages {
+        let blocks = match &mut message.content {
+            OneOrMany::One(block) => slice::from_mut(block),
+            OneOrMany::Many(blocks) => blocks,
+        };
+        for block in blocks {
+            if let Block::ToolResult(result) = block {
+                result.structured_content =
+                    result.structured_content.take().filter(Value::is_object);
+            }
+        }
+    }
 }
 
 /// Converts a block of a newer kind to text.

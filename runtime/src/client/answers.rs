@@ -1,7 +1,7 @@
 //! Answers of a server as JSON text, and the ids of malformed ones.
 
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{Invalid, Members, RpcError, id_at_ends, is_heavier};
+use crate::wire::{Invalid, Members, RpcError, copied_id, id_at_ends, is_heavier};
 
 /// Number of bytes at either end of a message that are searched for its id.
 const SEARCH_BYTES: usize = 256;
@@ -42,7 +42,7 @@ pub fn is_cut_off(line: &[u8]) -> bool {
 
 /// Returns the id of the request that a malformed message answers.
 pub fn answered_request(invalid: &Invalid<'_>, text: &[u8]) -> Option<i64> {
-    let id = invalid.answered.and_then(|id| id.parse().ok());
+    let id = invalid.answered.and_then(copied_id);
     id.or_else(|| answered_id(text))
 }
 
@@ -50,7 +50,7 @@ pub fn answered_request(invalid: &Invalid<'_>, text: &[u8]) -> Option<i64> {
 pub fn answered_id(message: &[u8]) -> Option<i64> {
     let head = &message[..message.len().min(SEARCH_BYTES)];
     let tail = &message[message.len().saturating_sub(SEARCH_BYTES)..];
-    id_at_ends(head, tail).answered?.parse().ok()
+    copied_id(id_at_ends(head, tail).answered?)
 }
 
 /// Returns the JSON-RPC error in a message, whatever its id is.
@@ -79,6 +79,8 @@ mod tests {
         let message = br#"{"result":{"a":Infinity},"jsonrpc":"2.0","id":9}"#;
         assert_eq!(answered_id(message), Some(9));
         assert_eq!(answered_id(b"\xff{\"id\":3,\"result\":"), Some(3));
+        assert_eq!(answered_id(b"{\"id\":3.0,\"result\":{},"), Some(3));
+        assert_eq!(answered_id(b"{\"id\":\"3\",\"result\":{},"), Some(3));
         assert_eq!(answered_id(b""), None);
     }
 

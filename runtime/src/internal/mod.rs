@@ -39,8 +39,8 @@ use crate::server::{Connection, Server};
 use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, IdAtEnds, Invalid, LineBuffer, Members, Message, Params,
-    ParseLimits, SyntaxError, as_string, id_at_ends, is_heavier, is_one_line, parse, parse_element,
-    write_json,
+    ParseLimits, SyntaxError, as_string, copied_id, id_at_ends, is_heavier, is_one_line, parse,
+    parse_element, write_json,
 };
 
 /// Calls of tools that become tasks.

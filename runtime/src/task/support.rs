@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use treenail_schema::{TaskSupport, Tool as Descriptor};
+use treenail_schema::{TaskSupport, Tool as Descriptor, ToolExecution};
 
 use crate::extension::Extension;
 use crate::handler::Handler;
@@ -62,10 +62,8 @@ impl ToolFacts {
     }
 }
 
-/// Declares the task support of a tool. Only lists of revision 2025-11-25 contain it.
+/// Declares the task support of a tool, in place of one in its descriptor, which may be that of another server. Only lists of revision
+/// 2025-11-25 contain it.
 pub(crate) fn declare_task(descriptor: &mut Descriptor, task: Option<&Arc<dyn TaskTool>>) {
-    if let Some(task) = task {
-        let execution = descriptor.execution.get_or_insert_default();
-        execution.task_support = Some(task.support());
-    }
+    descriptor.execution = task.map(|task| ToolExecution::new().with_task_support(task.support()));
 }

@@ -355,6 +355,7 @@ object! {
 }
 
 impl ResultObject for CallToolResult {
+    const NAME: &'static str = "CallToolResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -447,11 +448,14 @@ impl CancelTaskResult {
 object! {
     CancelTaskResult { required task_id = "taskId", required created_at = "createdAt",
     required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
-    = "ttl", optional poll_interval = "pollInterval", optional status_message =
-    "statusMessage", optional meta = "_meta"; extra }
+    = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
-impl ResultObject for CancelTaskResult {}
+impl ResultObject for CancelTaskResult {
+    const NAME: &'static str = "CancelTaskResult";
+}
+
 /// The params of `notifications/cancelled`: cancels a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -580,8 +584,8 @@ impl ClientCapabilities {
 
 object! {
     ClientCapabilities { optional elicitation = "elicitation", optional experimental =
-    "experimental", optional extensions = "extensions", optional roots = "roots",
-    optional sampling = "sampling", optional tasks = "tasks" }
+    "experimental" as lenient, optional extensions = "extensions" as lenient, optional
+    roots = "roots", optional sampling = "sampling", optional tasks = "tasks" }
 }
 
 /// Modes in which a client can ask the user for input.
@@ -904,6 +908,7 @@ object! {
 }
 
 impl ResultObject for CompleteResult {
+    const NAME: &'static str = "CompleteResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -946,7 +951,7 @@ impl Completion {
 
 object! {
     Completion { required values = "values", optional has_more = "hasMore", optional
-    total = "total" }
+    total = "total" as lenient }
 }
 
 /// An argument that the user is typing.
@@ -1266,11 +1271,11 @@ impl CreateMessageRequestParams {
 
 object! {
     CreateMessageRequestParams { required messages = "messages", required max_tokens =
-    "maxTokens", optional include_context = "includeContext", optional metadata =
-    "metadata", optional model_preferences = "modelPreferences", optional stop_sequences
-    = "stopSequences", optional system_prompt = "systemPrompt", optional task = "task",
-    optional temperature = "temperature", optional tool_choice = "toolChoice", optional
-    tools = "tools", optional meta = "_meta" }
+    "maxTokens" as lenient, optional include_context = "includeContext", optional
+    metadata = "metadata", optional model_preferences = "modelPreferences", optional
+    stop_sequences = "stopSequences", optional system_prompt = "systemPrompt", optional
+    task = "task", optional temperature = "temperature", optional tool_choice =
+    "toolChoice", optional tools = "tools", optional meta = "_meta" }
 }
 
 /// The message that the client's model generated.
@@ -1323,7 +1328,10 @@ object! {
     model = "model", optional stop_reason = "stopReason", optional meta = "_meta" }
 }
 
-impl ResultObject for CreateMessageResult {}
+impl ResultObject for CreateMessageResult {
+    const NAME: &'static str = "CreateMessageResult";
+}
+
 /// The response to a request that runs as a task (2025-11-25).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -1354,7 +1362,10 @@ object! {
     CreateTaskResult { required task = "task", optional meta = "_meta" }
 }
 
-impl ResultObject for CreateTaskResult {}
+impl ResultObject for CreateTaskResult {
+    const NAME: &'static str = "CreateTaskResult";
+}
+
 /// The identity and capabilities of a server (from 2026-07-28).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -1426,11 +1437,12 @@ impl DiscoverResult {
 object! {
     DiscoverResult { required capabilities = "capabilities", required supported_versions
     = "supportedVersions", optional cache_scope = "cacheScope", optional instructions =
-    "instructions", optional result_type = "resultType", lenient ttl_ms = "ttlMs",
-    optional meta = "_meta" }
+    "instructions", optional result_type = "resultType", optional ttl_ms = "ttlMs" as
+    lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for DiscoverResult {
+    const NAME: &'static str = "DiscoverResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -1706,7 +1718,10 @@ object! {
     meta = "_meta" }
 }
 
-impl ResultObject for ElicitResult {}
+impl ResultObject for ElicitResult {
+    const NAME: &'static str = "ElicitResult";
+}
+
 /// The fields of a form, as a flat JSON Schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -1848,6 +1863,7 @@ object! {
 }
 
 impl ResultObject for EmptyResult {
+    const NAME: &'static str = "EmptyResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -1992,6 +2008,7 @@ object! {
 }
 
 impl ResultObject for GetPromptResult {
+    const NAME: &'static str = "GetPromptResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -2046,7 +2063,10 @@ object! {
     GetTaskPayloadResult { optional meta = "_meta"; extra }
 }
 
-impl ResultObject for GetTaskPayloadResult {}
+impl ResultObject for GetTaskPayloadResult {
+    const NAME: &'static str = "GetTaskPayloadResult";
+}
+
 /// The params of `tasks/get` (2025-11-25).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -2134,11 +2154,14 @@ impl GetTaskResult {
 object! {
     GetTaskResult { required task_id = "taskId", required created_at = "createdAt",
     required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
-    = "ttl", optional poll_interval = "pollInterval", optional status_message =
-    "statusMessage", optional meta = "_meta"; extra }
+    = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage", optional meta = "_meta"; extra }
 }
 
-impl ResultObject for GetTaskResult {}
+impl ResultObject for GetTaskResult {
+    const NAME: &'static str = "GetTaskResult";
+}
+
 /// An icon for a user interface.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -2450,7 +2473,10 @@ object! {
     instructions = "instructions", optional meta = "_meta" }
 }
 
-impl ResultObject for InitializeResult {}
+impl ResultObject for InitializeResult {
+    const NAME: &'static str = "InitializeResult";
+}
+
 /// A result that asks for input before the request can finish.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2500,7 +2526,10 @@ object! {
     "inputRequests", optional request_state = "requestState", optional meta = "_meta" }
 }
 
-impl ResultObject for InputRequiredResult {}
+impl ResultObject for InputRequiredResult {
+    const NAME: &'static str = "InputRequiredResult";
+}
+
 /// A choice of one of several strings, with titles in a separate list.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2625,10 +2654,11 @@ impl ListPromptsResult {
 object! {
     ListPromptsResult { required prompts = "prompts", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListPromptsResult {
+    const NAME: &'static str = "ListPromptsResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2701,10 +2731,12 @@ impl ListResourceTemplatesResult {
 object! {
     ListResourceTemplatesResult { required resource_templates = "resourceTemplates",
     optional cache_scope = "cacheScope", optional next_cursor = "nextCursor", optional
-    result_type = "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    result_type = "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta =
+    "_meta" }
 }
 
 impl ResultObject for ListResourceTemplatesResult {
+    const NAME: &'static str = "ListResourceTemplatesResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2777,10 +2809,11 @@ impl ListResourcesResult {
 object! {
     ListResourcesResult { required resources = "resources", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", optional ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListResourcesResult {
+    const NAME: &'static str = "ListResourcesResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -2818,7 +2851,10 @@ object! {
     ListRootsResult { required roots = "roots", optional meta = "_meta" }
 }
 
-impl ResultObject for ListRootsResult {}
+impl ResultObject for ListRootsResult {
+    const NAME: &'static str = "ListRootsResult";
+}
+
 /// One page of the receiver's tasks (2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2859,7 +2895,10 @@ object! {
     optional meta = "_meta" }
 }
 
-impl ResultObject for ListTasksResult {}
+impl ResultObject for ListTasksResult {
+    const NAME: &'static str = "ListTasksResult";
+}
+
 /// One page of the server's tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -2924,11 +2963,12 @@ impl ListToolsResult {
 
 object! {
     ListToolsResult { required tools = "tools", optional cache_scope = "cacheScope",
-    optional next_cursor = "nextCursor", optional result_type = "resultType", lenient
-    ttl_ms = "ttlMs", optional meta = "_meta" }
+    optional next_cursor = "nextCursor", optional result_type = "resultType", optional
+    ttl_ms = "ttlMs" as lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ListToolsResult {
+    const NAME: &'static str = "ListToolsResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -3752,11 +3792,12 @@ impl ReadResourceResult {
 
 object! {
     ReadResourceResult { required contents = "contents", optional cache_scope =
-    "cacheScope", optional result_type = "resultType", lenient ttl_ms = "ttlMs", optional
-    meta = "_meta" }
+    "cacheScope", optional result_type = "resultType", optional ttl_ms = "ttlMs" as
+    lenient, optional meta = "_meta" }
 }
 
 impl ResultObject for ReadResourceResult {
+    const NAME: &'static str = "ReadResourceResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -3975,8 +4016,8 @@ impl Resource {
 object! {
     Resource { required name = "name", required uri = "uri", optional annotations =
     "annotations", optional description = "description", optional icons = "icons",
-    optional mime_type = "mimeType", optional size = "size", optional title = "title",
-    optional meta = "_meta" }
+    optional mime_type = "mimeType", optional size = "size" as lenient, optional title =
+    "title", optional meta = "_meta" }
 }
 
 /// The contents of a resource, text or binary.
@@ -4097,8 +4138,8 @@ impl ResourceLink {
 object! {
     ResourceLink("type" = "resource_link") { required name = "name", required uri =
     "uri", optional annotations = "annotations", optional description = "description",
-    optional icons = "icons", optional mime_type = "mimeType", optional size = "size",
-    optional title = "title", optional meta = "_meta" }
+    optional icons = "icons", optional mime_type = "mimeType", optional size = "size" as
+    lenient, optional title = "title", optional meta = "_meta" }
 }
 
 /// A set of resources, described by a URI template.
@@ -4558,9 +4599,9 @@ impl ServerCapabilities {
 
 object! {
     ServerCapabilities { optional completions = "completions", optional experimental =
-    "experimental", optional extensions = "extensions", optional logging = "logging",
-    optional prompts = "prompts", optional resources = "resources", optional tasks =
-    "tasks", optional tools = "tools" }
+    "experimental" as lenient, optional extensions = "extensions" as lenient, optional
+    logging = "logging", optional prompts = "prompts", optional resources = "resources",
+    optional tasks = "tasks", optional tools = "tools" }
 }
 
 /// Capabilities of a server for prompts.
@@ -4849,8 +4890,8 @@ impl StringSchema {
 
 object! {
     StringSchema("type" = "string") { optional default = "default", optional description
-    = "description", optional format = "format", optional max_length = "maxLength",
-    optional min_length = "minLength", optional title = "title" }
+    = "description", optional format = "format", optional max_length = "maxLength" as
+    lenient, optional min_length = "minLength" as lenient, optional title = "title" }
 }
 
 /// Format of the text in a field.
@@ -5073,6 +5114,7 @@ object! {
 }
 
 impl ResultObject for SubscriptionsListenResult {
+    const NAME: &'static str = "SubscriptionsListenResult";
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
     }
@@ -5168,8 +5210,9 @@ impl Task {
 
 object! {
     Task { required task_id = "taskId", required created_at = "createdAt", required
-    last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl = "ttl",
-    optional poll_interval = "pollInterval", optional status_message = "statusMessage" }
+    last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl = "ttl"
+    as lenient, optional poll_interval = "pollInterval" as lenient, optional
+    status_message = "statusMessage" }
 }
 
 /// Asks the receiver to run the request as a task (2025-11-25).
@@ -5194,7 +5237,7 @@ impl TaskMetadata {
 }
 
 object! {
-    TaskMetadata { optional ttl = "ttl" }
+    TaskMetadata { optional ttl = "ttl" as lenient }
 }
 
 /// Status of a task.
@@ -5302,8 +5345,8 @@ impl TaskStatusNotificationParams {
 object! {
     TaskStatusNotificationParams { required task_id = "taskId", required created_at =
     "createdAt", required last_updated_at = "lastUpdatedAt", required status = "status",
-    nullable ttl = "ttl", optional poll_interval = "pollInterval", optional
-    status_message = "statusMessage", optional meta = "_meta" }
+    nullable ttl = "ttl" as lenient, optional poll_interval = "pollInterval" as lenient,
+    optional status_message = "statusMessage", optional meta = "_meta" }
 }
 
 /// Support of a tool for task-augmented calls.
@@ -5507,7 +5550,8 @@ impl TitledMultiSelectEnumSchema {
 object! {
     TitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
     default = "default", optional description = "description", optional max_items =
-    "maxItems", optional min_items = "minItems", optional title = "title" }
+    "maxItems" as lenient, optional min_items = "minItems" as lenient, optional title =
+    "title" }
 }
 
 /// A choice of one of several strings with titles.
@@ -6060,7 +6104,8 @@ impl UntitledMultiSelectEnumSchema {
 object! {
     UntitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
     default = "default", optional description = "description", optional max_items =
-    "maxItems", optional min_items = "minItems", optional title = "title" }
+    "maxItems" as lenient, optional min_items = "minItems" as lenient, optional title =
+    "title" }
 }
 
 /// A choice of one of several strings.

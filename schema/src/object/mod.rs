@@ -3,7 +3,7 @@
 //! serde's derives compile more than twice as much code for each type. They also read a struct from an array and an enumeration from an
 //! object, which is not JSON of the protocol, and write each member a second time for structs that stand for raw JSON.
 
-mod count;
+mod lenient;
 #[cfg(test)]
 mod tests;
 
@@ -23,14 +23,15 @@ use crate::tagged::Text;
 /// - `optional`: the member may be absent or `null`, and is not written if it is.
 /// - `nullable`: the same, and it is written as `null`.
 /// - `explicit`: the member may be absent; `null` is a value.
-/// - `lenient`: as `optional`, for a count. A negative number is read as 0.
+///
+/// With `as lenient`, the value is read by [`ReadLeniently`].
 ///
 /// A tag is a member with a constant value, which is written first and not read. A field after `;` has all members without a field of
 /// their own.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object {
-    ($name:ident $(($tag:literal = $value:literal))? { $($kind:ident $field:ident = $member:literal),* $(; $extra:ident)? }) => {
+    ($name:ident $(($tag:literal = $value:literal))? { $($kind:ident $field:ident = $member:literal $(as $how:ident)?),* $(; $extra:ident)? }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct ObjectVisitor;
@@ -47,7 +48,7 @@ macro_rules! __object {
                         $(let mut $extra = $crate::JsonObject::new();)?
                         while let Some(key) = $crate::internal::object::next_key(&mut map)? {
                             let read = match &*key {
-                                $($member => $crate::__object!(@next $kind map $field $member),)*
+                                $($member => $crate::__object!(@next $($how)? map $field $member),)*
                                 _key => $crate::__object!(@other map _key $($extra)?),
                             };
                             read?;
@@ -79,9 +80,9 @@ macro_rules! __object {
         $crate::internal::object::insert(&mut $map, &mut $extra, $key)
     };
     (@next lenient $map:ident $field:ident $member:literal) => {
-        $crate::internal::object::read_count(&mut $map, &mut $field, $member)
+        $crate::internal::object::read_lenient(&mut $map, &mut $field, $member)
     };
-    (@next $kind:ident $map:ident $field:ident $member:literal) => {
+    (@next $map:ident $field:ident $member:literal) => {
         $crate::internal::object::read(&mut $map, &mut $field, $member)
     };
     (@read required $field:ident $member:literal) => {
@@ -89,15 +90,11 @@ macro_rules! __object {
     };
     (@read optional $field:ident $member:literal) => { $field.flatten() };
     (@read nullable $field:ident $member:literal) => { $field.flatten() };
-    (@read lenient $field:ident $member:literal) => { $field.flatten() };
     (@read explicit $field:ident $member:literal) => { $field };
     (@write required $map:ident $member:literal $value:expr) => {
         serde::ser::SerializeMap::serialize_entry(&mut $map, $member, &$value)?;
     };
     (@write optional $map:ident $member:literal $value:expr) => {
-        $crate::internal::object::write(&mut $map, $member, $value.as_ref())?;
-    };
-    (@write lenient $map:ident $member:literal $value:expr) => {
         $crate::internal::object::write(&mut $map, $member, $value.as_ref())?;
     };
     (@write nullable $map:ident $member:literal $value:expr) => {
@@ -129,7 +126,7 @@ macro_rules! choice {
 
 pub(crate) use choice;
 
-pub use self::count::read_count;
+pub use self::lenient::{ReadLeniently, read_lenient};
 pub use crate::__object as object;
 
 /// Returns the key of the next member.

@@ -3,9 +3,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::wire::RpcError;
 use crate::{
-    CallToolResult, CancelTaskResult, Icon, ImageContent, Implementation, ListToolsResult,
-    LoggingLevel, LoggingMessageNotificationParams, MetaObject, RequestMetaObject, TaskStatus,
+    CallToolResult, CancelTaskResult, ClientCapabilities, Icon, ImageContent, Implementation,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParams, MetaObject, ProgressToken,
+    RequestMetaObject, Resource, TaskStatus,
 };
 
 fn error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
@@ -142,6 +144,39 @@ fn a_lenient_count_is_never_negative_and_saturates() {
     let written = ListToolsResult::new([]).with_ttl_ms(7);
     let written = serde_json::to_value(&written).unwrap();
     assert_eq!(written, json!({"tools": [], "ttlMs": 7}));
+}
+
+#[test]
+fn an_integer_may_be_written_as_a_float() {
+    let read = |size: &str| {
+        let text = format!(r#"{{"uri":"a:b","name":"n","size":{size}}}"#);
+        serde_json::from_str::<Resource>(&text).map(|resource| resource.size)
+    };
+    for (size, expected) in [
+        ("7", Some(7)),
+        ("7.0", Some(7)),
+        ("-70e-1", Some(-7)),
+        ("null", None),
+    ] {
+        assert_eq!(read(size).unwrap(), expected, "{size}");
+    }
+    for size in ["7.5", "1e300", "\"7\"", "18446744073709551615"] {
+        read(size).unwrap_err();
+    }
+    let error: RpcError = serde_json::from_str(r#"{"code":-32603.0,"message":"m"}"#).unwrap();
+    assert_eq!(error.code, -32603);
+    let token: ProgressToken = serde_json::from_str("3.0").unwrap();
+    assert_eq!(token, 3.into());
+    serde_json::from_str::<ProgressToken>("3.5").unwrap_err();
+}
+
+#[test]
+fn settings_that_are_not_an_object_are_empty() {
+    let text = r#"{"extensions":{"a/b":true,"c/d":null,"e/f":{"g":1}},"experimental":{"h":[]}}"#;
+    let read: ClientCapabilities = serde_json::from_str(text).unwrap();
+    let expected =
+        json!({"extensions": {"a/b": {}, "c/d": {}, "e/f": {"g": 1}}, "experimental": {"h": {}}});
+    assert_eq!(serde_json::to_value(&read).unwrap(), expected);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct RpcError {
     pub data: Option<Value>,
 }
 
-object! { RpcError { required code = "code", required message = "message", optional data = "data" } }
+object! { RpcError { required code = "code" as lenient, required message = "message", optional data = "data" } }
 
 impl RpcError {
     /// Creates an error without data.

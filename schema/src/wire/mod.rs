@@ -23,7 +23,8 @@ pub use self::frame::{Frame, LineBuffer};
 pub use self::json::{WriteJson, is_one_line, keep_one_line, raw_json, write_json};
 pub use self::members::Members;
 pub use self::message::{
-    Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element, parse_with_known_meta,
+    Body, Envelope, Invalid, Message, ParseLimits, copied_id, parse, parse_element,
+    parse_with_known_meta,
 };
 pub use self::params::{Params, object, string};
 pub use self::private_key::{has_private_key, is_private_key};

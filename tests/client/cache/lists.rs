@@ -122,7 +122,10 @@ async fn all_pages_are_fetched_within_the_limits() {
         ClientLimits::default().lists(ListLimits::default().pages(3)),
         ClientLimits::default().lists(ListLimits::default().items(100)),
     ] {
-        let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
+        let endless = |cursor: Option<&str>| {
+            let next = format!("{}+", cursor.unwrap_or_default());
+            json!({"tools": tools(&["a"; 40]), "nextCursor": next})
+        };
         let (session, _) = scripted(server_with_pages(endless));
         let client = McpClient::builder()
             .session(session)
@@ -132,6 +135,59 @@ async fn all_pages_are_fetched_within_the_limits() {
             .unwrap();
         let error = client.tools().await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn members_of_later_revisions_may_have_any_value() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_06_18] {
+        let (session, _) = scripted(move |message| match message["method"].as_str() {
+            Some("initialize") => {
+                let result = json!({
+                    "protocolVersion": revision, "capabilities": {"tools": {}, "tasks": true, "extensions": [5]},
+                    "serverInfo": {"name": "script", "version": "1", "icons": "x"},
+                });
+                Reply::result(message, &result)
+            }
+            Some("tools/list") => {
+                let odd = json!({"name": "odd", "inputSchema": {"type": "object"}, "execution": "sync", "icons": ["x"]});
+                let plain = json!({"name": "plain", "inputSchema": {"type": "object"}});
+                Reply::result(message, &json!({"tools": [odd, plain]}))
+            }
+            Some("tools/call") => {
+                let link =
+                    json!({"type": "resource_link", "uri": "a://b", "name": "b", "icons": 5});
+                let text = json!({"type": "text", "text": "a", "_meta": 5});
+                let is_first = revision == Revision::V2024_11_05;
+                let block = if is_first { text } else { link };
+                Reply::result(message, &json!({"content": [block]}))
+            }
+            _ => Reply::nothing(),
+        });
+        let builder = McpClient::builder().session(session);
+        let client = builder.protocol_version(revision).build().await.unwrap();
+        assert_eq!(client.tools().await.unwrap().len(), 2, "{revision}");
+        let result = client.call_tool("odd", ()).await.unwrap();
+        assert_eq!(result.content.len(), 1, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_cursor_ends_a_list() {
+    // Of one page, of two pages in turn, and of an empty cursor.
+    for (cursors, requests) in [(["x", "x"], 2), (["x", "y"], 3), (["", ""], 2)] {
+        let pages = move |cursor: Option<&str>| {
+            let next = cursors[usize::from(cursor == Some(cursors[0]))];
+            let own = format!("after {}", cursor.unwrap_or("the start"));
+            json!({"tools": tools(&["a", &own]), "nextCursor": next})
+        };
+        let (session, received) = scripted(server_with_pages(pages));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        let listed = client.tools().await.unwrap();
+        assert_eq!(listed.len(), requests + 1, "{cursors:?}");
+        let methods = received.methods();
+        let lists = methods.iter().filter(|method| *method == "tools/list");
+        assert_eq!(lists.count(), requests, "{cursors:?}");
     }
 }
 

@@ -25,7 +25,7 @@ async fn the_pages_of_a_list_share_a_byte_limit() {
             "description": "x".repeat(4 << 20)});
         let mut result = json!({"resultType": "complete", "tools": [tool]});
         if page < 30 {
-            result["nextCursor"] = json!("more");
+            result["nextCursor"] = json!(format!("after {page}"));
         }
         Reply::result(message, &result)
     });

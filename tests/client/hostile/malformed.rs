@@ -53,6 +53,18 @@ async fn a_malformed_response_fails_its_request_at_once_over_jsoncall() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_response_may_have_its_id_as_a_float_or_a_string() {
+    for form in ["ID.0", "ID.00", r#""ID""#] {
+        let client = modern(move |message| {
+            let id = form.replace("ID", &message["id"].to_string());
+            let response = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}"#;
+            Reply::Lines(vec![response.replace("ID", &id)])
+        });
+        client.await.unwrap().call_tool("t", ()).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_malformed_server_request_fails_no_client_request() {
     let client = modern(|message| {
@@ -69,8 +81,8 @@ async fn a_malformed_server_request_fails_no_client_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_malformed_or_oversized_request_of_a_legacy_server_is_answered_with_its_error() {
-    let malformed = r#"{"jsonrpc":"2.0","id":ID,"method":"ping","params":null}"#.to_owned();
-    let oversized = malformed.replace("null", &format!(r#"{{"a":"{}"}}"#, "x".repeat(5_000)));
+    let malformed = r#"{"jsonrpc":"2.0","id":ID,"method":"ping","params":3}"#.to_owned();
+    let oversized = malformed.replace('3', &format!(r#"{{"a":"{}"}}"#, "x".repeat(5_000)));
     for request in [malformed, oversized] {
         let reply = move |message: &Value| match message["method"].as_str() {
             Some("initialize") => initialized(message, "2025-11-25"),

@@ -216,6 +216,41 @@ async fn a_dropped_call_cancels_its_task_only_by_tasks_cancel() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_without_the_capability_to_cancel_is_not_asked_to() {
+    let limits = ClientLimits::default();
+    let (session, received) = scripted_with_limits(&limits, |message| {
+        match message["method"].as_str() {
+            Some("initialize") => {
+                let tasks = json!({"requests": {"tools": {"call": {}}}});
+                let result = json!({
+                    "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "tasks": tasks},
+                    "serverInfo": {"name": "script", "version": "1"},
+                });
+                Reply::result(message, &result)
+            }
+            Some("tools/list") => {
+                let execution = json!({"taskSupport": "optional"});
+                let tool = json!({"name": "may", "inputSchema": {"type": "object"}, "execution": execution});
+                Reply::result(message, &json!({"tools": [tool]}))
+            }
+            Some("tools/call") => Reply::result(message, &json!({"task": state("working")})),
+            _ => Reply::nothing(),
+        }
+    });
+    let builder = McpClient::builder().session(session).tasks();
+    let builder = builder.protocol_version(Revision::V2025_11_25);
+    let client = builder.build().await.unwrap();
+    let call = client.call_tool("may", ()).task().await.unwrap();
+    let error = call.cancel().await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unsupported(_)),
+        "LTASK-B-01: {error}"
+    );
+    let methods = received.methods();
+    assert!(!methods.iter().any(|method| method == "tasks/cancel"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_without_the_capability_is_not_asked_for_tasks() {
     let limits = ClientLimits::default();
     let (session, received) =

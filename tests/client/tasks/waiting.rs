@@ -71,6 +71,21 @@ async fn only_calls_may_become_tasks() {
     );
 }
 
+#[tokio::test]
+async fn only_a_server_that_declares_tasks_may_create_them() {
+    let (session, _) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => result(message, "task", &state("working", &json!({}))),
+    });
+    let client = McpClient::builder().session(session).tasks();
+    let client = client.build().await.unwrap();
+    let error = client.call_tool("report", ()).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Protocol(_)),
+        "EXT-B-08: {error}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pushed_outcome_needs_no_poll() {
     let (builder, received) = peer(|message| match message["method"].as_str() {

@@ -144,6 +144,28 @@ async fn context_requires_the_client_capability() {
 }
 
 #[tokio::test]
+async fn outputs_of_tools_are_objects_in_the_revision_that_requires_it() {
+    let hello = user(&json!({"type": "text", "text": "Hello"}));
+    let mut given = result("a");
+    given["structuredContent"] = json!([1]);
+    let messages = json!([hello, uses(&["a"]), user(&json!([given]))]);
+    let mut params = json!({"maxTokens": 10, "messages": messages});
+    let tool = |kind: &str| json!({"name": kind, "inputSchema": {"type": "object"}, "outputSchema": {"type": kind}});
+    params["tools"] = json!([tool("array"), tool("object")]);
+    for revision in covering("SRV-JSCH-03 since 2025-11-25") {
+        let able = json!({"sampling": {"tools": {}}});
+        let mut peer = Peer::connect_as(&server(), revision, able).await;
+        let (_, questions) = peer.sample(&params).await;
+        let sent = &questions[0]["params"];
+        let is_modern = revision.is_modern();
+        assert_eq!(sent["tools"][0].get("outputSchema").is_some(), is_modern);
+        assert_eq!(sent["tools"][1]["outputSchema"], json!({"type": "object"}));
+        let block = &sent["messages"][2]["content"][0];
+        assert_eq!(block.get("structuredContent").is_some(), is_modern);
+    }
+}
+
+#[tokio::test]
 async fn tool_choice_modes_are_forwarded() {
     for revision in covering("ALL-SAM-04 since 2025-11-25") {
         let able = json!({"sampling": {"tools": {}}});

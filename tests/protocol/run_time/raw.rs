@@ -57,6 +57,24 @@ async fn raw_results_are_adapted_to_the_revision() {
 }
 
 #[tokio::test]
+async fn a_block_that_cannot_be_read_keeps_no_other_from_being_adapted() {
+    // These revisions do not define the member, so that it may have any value.
+    let odd = json!({"type": "text", "text": "a", "_meta": 5});
+    let audio = json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"});
+    let result = json!({"content": [odd, audio]}).to_string();
+    for (revision, kind) in [
+        (Revision::V2024_11_05, "text"),
+        (Revision::V2025_03_26, "audio"),
+    ] {
+        let mut peer = Peer::connect(&echo(Limits::default()), revision).await;
+        let result = call(&mut peer, &result).await["result"].take();
+        let content = &result["content"];
+        assert_eq!(content[0], odd, "{revision}");
+        assert_eq!(content[1]["type"], kind, "{revision}");
+    }
+}
+
+#[tokio::test]
 async fn structured_content_that_a_peer_cannot_read_becomes_text() {
     let text = json!([{"type": "text", "text": "[1.5]"}]);
     for (result, content) in [

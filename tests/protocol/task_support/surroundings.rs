@@ -22,7 +22,11 @@ async fn lists_of_one_revision_declare_the_support() {
     let plain = Tool::new("plain")
         .description("A tool.")
         .handler(|_, _| async {});
-    let server = serve([tool("task", &support, |_, _| async {}), plain]);
+    // Of a gateway, whose own tool has no tasks.
+    let foreign = json!({"name": "foreign", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}});
+    let foreign: treenail::schema::Tool = serde_json::from_value(foreign).unwrap();
+    let foreign = Tool::from(foreign).handler(|_, _| async {});
+    let server = serve([tool("task", &support, |_, _| async {}), plain, foreign]);
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server, revision).await;
         let list = peer.request("tools/list", json!({})).await;
@@ -34,7 +38,9 @@ async fn lists_of_one_revision_declare_the_support() {
             expected.as_ref(),
             "LTASK-S-01 {revision}"
         );
-        assert_eq!(tools[1].get("execution"), None, "LTASK-S-01 {revision}");
+        for other in [&tools[1], &tools[2]] {
+            assert_eq!(other.get("execution"), None, "LTASK-S-01 {revision}");
+        }
     }
 }
 

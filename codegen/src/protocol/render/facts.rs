@@ -28,6 +28,7 @@ pub(super) fn render(input: Input<'_>) -> TokenStream {
         }
     }
     fields.sort_by(|left, right| (&left.0, left.1).cmp(&(&right.0, right.1)));
+    let parts = parts(input);
     let fields = fields
         .iter()
         .map(|(definition, field, revisions, required)| {
@@ -44,6 +45,71 @@ pub(super) fn render(input: Input<'_>) -> TokenStream {
 
         /// By definition and field.
         pub(crate) const FIELDS: &[FieldFacts] = &[#(#fields),*];
+
+        /// The types of members, by definition and field, and those of a union, by its name and their tag.
+        #[cfg(feature = "client")]
+        pub(crate) const PARTS: &[(&str, &str, &str)] = &[#(#parts),*];
+    }
+}
+
+/// Renders the types of all members and unions, sorted for binary search.
+fn parts(input: Input<'_>) -> Vec<TokenStream> {
+    let mut parts = Vec::new();
+    for (definition, kind) in &input.merged.definitions {
+        let name = rust_name(definition);
+        match &kind.kind {
+            Kind::Record { .. } => {
+                let fields = input.types.records.get(&name).into_iter().flatten();
+                let typed = fields.filter_map(|field| {
+                    let part = element(&field.ty).filter(|part| is_compound(input, part))?;
+                    Some((name.clone(), field.member.clone(), part))
+                });
+                parts.extend(typed);
+            }
+            Kind::Union(members) => {
+                let tagged = members.iter().filter_map(|(member, _)| {
+                    let Kind::Record {
+                        tag: Some((_, tag)),
+                        ..
+                    } = &input.merged.definitions.get(member)?.kind
+                    else {
+                        return None;
+                    };
+                    Some((name.clone(), tag.clone(), rust_name(member)))
+                });
+                parts.extend(tagged);
+            }
+            Kind::Choice(_) => {}
+        }
+    }
+    parts.sort();
+    let rows = parts
+        .iter()
+        .map(|(definition, name, part)| quote! { (#definition, #name, #part) });
+    rows.collect()
+}
+
+/// Returns `true` for the Rust name of a record or a union.
+fn is_compound(input: Input<'_>, name: &str) -> bool {
+    let mut definitions = input.merged.definitions.iter();
+    definitions.any(|(definition, known)| {
+        rust_name(definition) == name && !matches!(known.kind, Kind::Choice(_))
+    })
+}
+
+/// `Icon` for `Option<Vec<Icon>>`; `None` for maps.
+fn element(ty: &syn::Type) -> Option<String> {
+    let syn::Type::Path(path) = ty else {
+        return None;
+    };
+    let segment = path.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return Some(segment.ident.to_string());
+    };
+    let mut arguments = arguments.args.iter();
+    match (arguments.next(), arguments.next()) {
+        (Some(syn::GenericArgument::Type(ty)), None) => element(ty),
+        _ => None,
     }
 }
 

@@ -115,8 +115,10 @@ impl<'a> Record<'a> {
         let tag = self.tag.map(|(key, value)| quote! { (#key = #value) });
         let fields = self.fields.iter().map(|field| {
             let FieldType { member, ident, .. } = field.rust;
-            let kind = field.kind(self.input, self.name);
-            quote! { #kind #ident = #member }
+            let kind = field.kind();
+            let is_lenient = field.is_lenient(self.input, self.name);
+            let how = is_lenient.then(|| quote! { as lenient });
+            quote! { #kind #ident = #member #how }
         });
         let extra = self.open.then(|| quote! { ; extra });
         quote! { object! { #name #tag { #(#fields),* #extra } } }
@@ -208,13 +210,12 @@ impl<'a> Record<'a> {
                 quote! { require(&mut self.#member, revision >= #since); }
             })
             .collect();
-        if filled.is_empty() {
-            return Some(quote! { impl ResultObject for #name {} });
-        }
+        let text = self.name;
+        let conform = (!filled.is_empty()).then(|| {
+            quote! { fn conform_to(&mut self, revision: Revision) { #(#filled)* } }
+        });
         Some(quote! {
-            impl ResultObject for #name {
-                fn conform_to(&mut self, revision: Revision) { #(#filled)* }
-            }
+            impl ResultObject for #name { const NAME: &'static str = #text; #conform }
         })
     }
 }
@@ -244,27 +245,29 @@ impl Field<'_> {
     }
 
     /// Returns the kind of the field for the macro `object`.
-    fn kind(&self, input: Input<'_>, record: &str) -> Ident {
+    fn kind(&self) -> Ident {
         let ty = type_name(&self.rust.ty);
-        let at = format!("{record}.{}", self.rust.member);
         let kind = match (self.facts.required, ty.as_str()) {
             (true, "Option") => "nullable",
             (true, _) => "required",
             (false, "Value") => "explicit",
-            (false, "u64") if input.overlay.is_lenient(&at) => "lenient",
             (false, _) => "optional",
         };
         format_ident!("{kind}")
+    }
+
+    /// Returns `true` for integers, which may be written as `1.0`, and for the members that the overlay lists.
+    fn is_lenient(&self, input: Input<'_>, record: &str) -> bool {
+        let ty = &self.rust.ty;
+        let at = format!("{record}.{}", self.rust.member);
+        quote! { #ty }.to_string().contains("i64") || input.overlay.is_lenient(&at)
     }
 }
 
 /// Returns `true` if every required member has a sensible default.
 fn has_default(input: Input<'_>, record: &str) -> bool {
-    let definition = input
-        .merged
-        .definitions
-        .iter()
-        .find(|(name, _)| rust_name(name) == record);
+    let mut definitions = input.merged.definitions.iter();
+    let definition = definitions.find(|(name, _)| rust_name(name) == record);
     let Some((
         _,
         merge::Definition {
@@ -275,13 +278,8 @@ fn has_default(input: Input<'_>, record: &str) -> bool {
     else {
         return false;
     };
-    let types = input
-        .types
-        .records
-        .get(record)
-        .map_or(&[][..], Vec::as_slice);
+    let types = input.types.records.get(record).into_iter().flatten();
     types
-        .iter()
         .filter(|field| fields[&field.member].required)
         .all(|field| {
             let name = type_name(&field.ty);

@@ -17,7 +17,7 @@ use crate::client::cache::list::{CachedList, ListSource, Snapshot};
 use crate::client::cache::list_sizes::ListKind;
 use crate::client::cache::page::{ListItem, Page, SizedPage};
 use crate::client::cache::{McpClient, headers};
-use crate::client::protocol::read;
+use crate::client::protocol::read_result;
 use crate::client::{ClientError, ClientRequest};
 use crate::wire::weight;
 
@@ -170,7 +170,7 @@ where
     let finished = request.prepared.send().await?;
     Ok(SizedPage {
         bytes: weight(&finished.text),
-        page: read(&finished.text)?,
+        page: read_result::<R>(&finished.text, || request.prepared.revision())?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! List of the server, cached while it is fresh.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -249,7 +249,7 @@ impl<F> ListSource<'_, F> {
     }
 }
 
-/// Fetches all items of a list, and returns them with their freshness.
+/// Fetches all items of a list, and returns them with their freshness. A cursor that the server has sent before ends the list.
 async fn fetch_pages<T, F, A, P>(
     source: &ListSource<'_, F>,
     reservation: &SizeReservation<'_>,
@@ -261,6 +261,7 @@ where
 {
     let limits = source.limits;
     let (mut all, mut freshness, mut cursor) = (Vec::new(), Freshness::new(), None);
+    let mut sent = HashSet::new();
     for _ in 0..limits.lists.pages {
         let fetched = (source.fetch)(cursor).await?;
         reservation.add(fetched.bytes, limits.lists.bytes)?;
@@ -273,10 +274,18 @@ where
                 "a list has more than {limit} items"
             )));
         }
-        cursor = match page.next_cursor {
-            Some(next) => Some(next),
-            None => return Ok((all, freshness)),
+        let Some(next) = page.next_cursor else {
+            return Ok((all, freshness));
         };
+        if !sent.insert(next.clone()) {
+            let method = source.method;
+            tracing::warn!(
+                method,
+                "the server repeats a cursor; the list ends with the items so far"
+            );
+            return Ok((all, freshness));
+        }
+        cursor = Some(next);
     }
     let limit = limits.lists.pages;
     Err(ClientError::protocol(format!(

@@ -26,7 +26,8 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use treenail_schema::{
     CompleteRequest, CompleteRequestParams, CompletionArgument, CompletionReference,
-    GetPromptRequest, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
+    GetPromptRequest, JsonObject, Prompt, ReadResourceRequest, ReadResourceResult, Resource,
+    ResourceTemplate, Tool,
 };
 
 use self::background::Watcher;
@@ -40,7 +41,7 @@ pub use self::resource_updates::ResourceUpdates;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::ValidatorCache;
-use crate::client::protocol::read;
+use crate::client::protocol::read_result;
 use crate::client::{ClientError, ClientRequest, Drift, ExtensionRequest, McpClientSession};
 use crate::wire::weight;
 
@@ -241,7 +242,11 @@ impl McpClient {
             return Ok(cached);
         }
         let finished = self.session().resources_read(uri).prepared.send().await?;
-        let result: Arc<ReadResourceResult> = Arc::new(read(&finished.text)?);
+        let revision = || self.session().peer_info().revision;
+        let result = Arc::new(read_result::<ReadResourceRequest>(
+            &finished.text,
+            revision,
+        )?);
         if !finished.was_asked {
             let sized = (&result, weight(&finished.text));
             cache.insert(uri, sized, changes, self.session().limits());

@@ -16,7 +16,8 @@ use crate::client::{ClientError, IncomingRequest};
 use crate::deadline;
 use crate::server::oversized;
 use crate::wire::{
-    Body, Frame, IdAtEnds, Invalid, LineBuffer, Message, RpcError, id_at_ends, parse, parse_element,
+    Body, Frame, IdAtEnds, Invalid, LineBuffer, Message, RpcError, copied_id, id_at_ends, parse,
+    parse_element,
 };
 
 pub(super) struct Driver<R, W> {
@@ -227,7 +228,7 @@ fn receive_line(inner: &Arc<Inner>, frame: Frame<'_>) {
 fn receive_message(inner: &Arc<Inner>, message: Result<Message<'_>, Invalid<'_>>, text: &[u8]) {
     match message {
         Ok(Message::Response(id, answer)) => {
-            if let Ok(id) = id.parse() {
+            if let Some(id) = copied_id(id) {
                 inner.complete(id, read_answer(answer, &inner.limits));
             } else {
                 tracing::debug!("dropped an answer whose id is not that of a request");
@@ -273,7 +274,7 @@ fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
 fn reject_oversized(inner: &Arc<Inner>, head: &[u8], tail: &[u8]) {
     let limit = inner.limits.message_bytes;
     let IdAtEnds { id, answered, .. } = id_at_ends(head, tail);
-    if let Some(id) = answered.and_then(|id| id.parse().ok()) {
+    if let Some(id) = answered.and_then(copied_id) {
         tracing::debug!(limit, id, "dropped an oversized answer");
         return inner.complete(id, Err(ClientError::TooLong(limit)));
     }

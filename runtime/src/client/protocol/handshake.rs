@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error_code};
+use treenail_schema::{InitializeRequest, InitializeRequestParams, Revision, error_code};
 
 use crate::client::protocol::discovery::{CommonRevision, Discovery};
 use crate::client::protocol::inner::Link;
 use crate::client::protocol::meta::Meta;
 use crate::client::protocol::params::{Params, RoundParams, era_meta};
 use crate::client::protocol::probe::{Found, Probe, suggests_legacy};
-use crate::client::protocol::result::read;
+use crate::client::protocol::result::read_result;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, SessionNotification, SessionRequest};
+use crate::rewrite::member;
+use crate::wire::as_string;
 
 /// Expected revision of the server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -219,7 +221,11 @@ impl<'a> Handshake<'a> {
         let limit = self.link.limits.request_timeout;
         let text = timeout(limit, self.link.session.request(request)).await??;
         self.check_size(&text)?;
-        let result: InitializeResult = read(&text)?;
+        let stated = || {
+            let version = member(&text, "protocolVersion").and_then(as_string);
+            version.and_then(|version| version.parse().ok())
+        };
+        let result = read_result::<InitializeRequest>(&text, || stated().unwrap_or(newest))?;
         let revision = result.protocol_version.parse().ok();
         let revision = revision.filter(|revision: &Revision| *revision <= newest);
         let revision = revision.ok_or_else(|| {

@@ -106,6 +106,14 @@ impl RequestTemplate {
         }
     }
 
+    /// Returns true if the server may request input before the result. Other methods have no members for the answers.
+    pub(super) fn may_require_input(&self) -> bool {
+        matches!(
+            &*self.method,
+            "tools/call" | "prompts/get" | "resources/read"
+        )
+    }
+
     /// Returns the request of one input round.
     pub(super) fn compose(&self, id: i64, round: &RoundParams, peer: &PeerInfo) -> SessionRequest {
         let meta = Meta {

@@ -66,14 +66,16 @@ impl Inner {
             }
             match result_type(&text)?.as_deref() {
                 None | Some("complete") => return complete(text),
-                Some("input_required") if number == limits.input_rounds => break,
-                Some("input_required") => {
+                Some("input_required") if template.may_require_input() => {
+                    if number == limits.input_rounds {
+                        break;
+                    }
                     // Boxed: input rounds are rare and must not enlarge the future of every request.
                     round = Box::pin(self.answer_round(&text)).await?;
                 }
                 // An extension defines the types of its own results.
                 Some(_) if template.extension.is_some() => return complete(text),
-                Some("task") if self.accepts_task(template) => {
+                Some("task") if self.accepts_task(template) && peer.declares_tasks() => {
                     return Ok(CompleteResult::created(text, number > 0));
                 }
                 Some(other) => return Err(unknown_type(other)),
@@ -115,8 +117,13 @@ impl Inner {
             serde_json::from_str(text).map_err(|error| malformed_requests(&error))?;
         let max_requests = self.link.limits.input_requests_per_round;
         let requests = parse_input_requests(required.requests, max_requests)?;
+        let state = required.state.map(RawValue::get);
+        let state = state.filter(|state| *state != "null");
         let mut members = String::new();
         if requests.is_empty() {
+            if state.is_none() {
+                return Err(ClientError::protocol("it requires input but requests none"));
+            }
             tokio::time::sleep(RETRY_DELAY).await;
         } else {
             let revision = self.peer().revision;
@@ -134,11 +141,7 @@ impl Inner {
             }
             members.push('}');
         }
-        if let Some(state) = required
-            .state
-            .map(RawValue::get)
-            .filter(|state| *state != "null")
-        {
+        if let Some(state) = state {
             if !members.is_empty() {
                 members.push(',');
             }

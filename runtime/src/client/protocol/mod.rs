@@ -55,7 +55,7 @@ use self::params::{Params, serialize};
 pub(in crate::client) use self::prepared_request::PreparedRequest;
 pub use self::progress::{ProgressStream, progress_bytes};
 pub use self::request::ClientRequest;
-pub(in crate::client) use self::result::{read, read_call_result};
+pub(in crate::client) use self::result::{read_call_result, read_result};
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]

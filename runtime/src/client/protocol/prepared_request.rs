@@ -4,6 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use treenail_schema::Revision;
+
 use crate::client::ClientError;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::CompleteResult;
@@ -30,6 +32,11 @@ impl PreparedRequest {
         if let Err(error) = edited {
             self.template = Err(error);
         }
+    }
+
+    /// Returns the revision of the server.
+    pub(in crate::client) fn revision(&self) -> Revision {
+        self.inner.peer().revision
     }
 
     /// Returns the arguments as JSON text.

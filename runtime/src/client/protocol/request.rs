@@ -152,7 +152,10 @@ impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
 
     fn into_future(self) -> Self::IntoFuture {
         let prepared = self.prepared;
-        Box::pin(async move { read_result::<R>(&prepared.send().await?.text) })
+        Box::pin(async move {
+            let text = prepared.send().await?.text;
+            read_result::<R>(&text, || prepared.revision())
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Results of the server, read as their types.
 
 use serde::de::DeserializeOwned;
-use treenail_schema::internal::read_call_tool_result;
-use treenail_schema::{CallToolResult, Request};
+use treenail_schema::internal::{read_call_tool_result, without_later_members};
+use treenail_schema::{CallToolRequest, CallToolResult, Request, ResultObject as _, Revision};
 
 use crate::client::ClientError;
 use crate::wire::quoted;
@@ -12,17 +12,36 @@ pub(in crate::client) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Clie
     serde_json::from_str(text).map_err(|error| unreadable(&error))
 }
 
-/// Reads the result of a method.
-pub(in crate::client) fn read_result<R: Request>(text: &str) -> Result<R::Result, ClientError> {
-    R::read_result(text).map_err(|error| unreadable(&error))
+/// Reads the result of a method, given the revision of its server.
+pub(in crate::client) fn read_result<R: Request>(
+    text: &str,
+    revision: impl FnOnce() -> Revision,
+) -> Result<R::Result, ClientError> {
+    R::read_result(text).or_else(|error| read_without_later::<R>(text, revision(), &error))
 }
 
-/// Reads the result of a call into an empty one.
+/// Reads the result of a call into an empty one, given the revision of its server.
 pub(in crate::client) fn read_call_result(
     text: &str,
     result: &mut CallToolResult,
+    revision: impl FnOnce() -> Revision,
 ) -> Result<(), ClientError> {
-    read_call_tool_result(text, result).map_err(|error| unreadable(&error))
+    if let Err(error) = read_call_tool_result(text, result) {
+        *result = read_without_later::<CallToolRequest>(text, revision(), &error)?;
+    }
+    Ok(())
+}
+
+/// Reads a result that cannot be read with the members of other revisions, which its own revision allows to have any value.
+#[cold]
+fn read_without_later<R: Request>(
+    text: &str,
+    revision: Revision,
+    error: &serde_json::Error,
+) -> Result<R::Result, ClientError> {
+    let text = without_later_members(text, R::Result::NAME, revision);
+    let result = text.and_then(|text| R::read_result(&text).ok());
+    result.ok_or_else(|| unreadable(error))
 }
 
 #[cold]

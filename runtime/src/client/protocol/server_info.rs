@@ -57,10 +57,19 @@ impl PeerInfo {
             && capabilities.resources.is_none()
     }
 
+    /// Returns true if the server has declared the tasks of the modern era.
+    pub(super) fn declares_tasks(&self) -> bool {
+        self.declares("io.modelcontextprotocol/tasks")
+    }
+
+    fn declares(&self, extension: &str) -> bool {
+        let declared = self.capabilities.extensions.as_ref();
+        declared.is_some_and(|declared| declared.contains_key(extension))
+    }
+
     /// Rejects a request of an extension that the server has not declared.
     pub(super) fn check_extension(&self, extension: &str, method: &str) -> Result<(), ClientError> {
-        let declared = self.capabilities.extensions.as_ref();
-        if declared.is_some_and(|declared| declared.contains_key(extension)) {
+        if self.declares(extension) {
             return Ok(());
         }
         let reason = format!(
@@ -98,6 +107,11 @@ impl PeerInfo {
                 let resources = capabilities.resources.as_ref();
                 let subscribe = resources.and_then(|resources| resources.subscribe);
                 ("resources.subscribe", subscribe == Some(true))
+            }
+            "tasks/cancel" => {
+                let tasks = capabilities.tasks.as_ref();
+                let cancel = tasks.and_then(|tasks| tasks.cancel.as_ref());
+                ("tasks.cancel", cancel.is_some())
             }
             // The first revision has completions, but no capability for them.
             "completion/complete" if self.revision > Revision::V2024_11_05 => {

@@ -131,7 +131,8 @@ impl<T> ResultReader<T> {
         answer: CallAnswer,
         result: &mut CallToolResult,
     ) -> Result<(), ClientError> {
-        read_call_result(&answer.text, result)?;
+        let revision = || self.client.session().peer_info().revision;
+        read_call_result(&answer.text, result, revision)?;
         #[cfg(feature = "validation")]
         if let Some(Err(unchecked)) = answer.expected.map(|expected| expected.check(result)) {
             // Boxed, because this is rare and would enlarge the future of every call.

@@ -149,6 +149,7 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
             id: Some(id),
             answered: None,
             is_unread: false,
+            is_notification: false,
             error: Box::new(error),
         }),
         other => other,

@@ -3,13 +3,18 @@
 use crate::server::Connection;
 use crate::server::response::close_batch;
 use crate::wire::{
-    Body, IdAtEnds, Invalid, Message, RpcError, id_at_ends, parse, parse_element, write_error,
+    Body, IdAtEnds, Invalid, Message, RpcError, id_at_ends, parse, parse_element, shortened,
+    write_error,
 };
 
 impl Connection {
-    /// Writes the error response to an invalid message. An invalid response is not answered: it ends the pending request of the
-    /// server that has its id.
+    /// Writes the error response to an invalid message. An invalid notification is not answered, and neither is an invalid response,
+    /// which ends the pending request of the server that has its id.
     pub(super) fn reject_invalid(&self, invalid: &Invalid<'_>, out: &mut Vec<u8>) {
+        if invalid.is_notification {
+            let reason = shortened(&invalid.error.message);
+            return tracing::debug!(%reason, "an invalid notification was ignored");
+        }
         let Some(id) = invalid.answered else {
             return write_error(out, invalid.id, &invalid.error);
         };

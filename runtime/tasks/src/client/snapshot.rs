@@ -50,7 +50,7 @@ pub(super) struct Snapshot {
     pub(super) error: Option<RpcError>,
 }
 
-/// Members of both eras: `ttl` and `pollInterval` are those of 2025-11-25.
+/// Members of both eras: `ttl` and `pollInterval` are those of 2025-11-25. Some servers send both.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members {
@@ -59,10 +59,10 @@ struct Members {
     status_message: Option<String>,
     created_at: Option<String>,
     last_updated_at: Option<String>,
-    #[serde(alias = "ttl")]
     ttl_ms: Option<f64>,
-    #[serde(alias = "pollInterval")]
+    ttl: Option<f64>,
     poll_interval_ms: Option<f64>,
+    poll_interval: Option<f64>,
     input_requests: Option<Box<RawValue>>,
     result: Option<Box<RawValue>>,
     error: Option<RpcError>,
@@ -79,6 +79,8 @@ impl Snapshot {
     pub(super) fn read(text: &str) -> Result<Self, ClientError> {
         let members: Members = serde_json::from_str(text)
             .map_err(|error| ClientError::protocol(format!("a task cannot be read: {error}")))?;
+        let ttl = members.ttl_ms.or(members.ttl);
+        let poll_interval = members.poll_interval_ms.or(members.poll_interval);
         Ok(Self {
             id: members.task_id,
             update: TaskUpdate {
@@ -86,8 +88,8 @@ impl Snapshot {
                 message: members.status_message.map(cut),
                 created_at: members.created_at.map(cut),
                 last_updated_at: members.last_updated_at.map(cut),
-                ttl: members.ttl_ms.map(milliseconds),
-                poll_interval: members.poll_interval_ms.map(milliseconds),
+                ttl: ttl.map(milliseconds),
+                poll_interval: poll_interval.map(milliseconds),
             },
             questions: members.input_requests,
             result: members.result,
@@ -147,6 +149,14 @@ mod tests {
             );
             assert!(!snapshot.update.is_final());
         }
+    }
+
+    #[test]
+    fn the_members_of_both_eras_may_be_present() {
+        let both = r#"{"taskId":"a","status":"working","ttl":1,"ttlMs":2,"pollIntervalMs":3,"pollInterval":4}"#;
+        let update = Snapshot::read(both).unwrap().update;
+        assert_eq!(update.ttl, Some(Duration::from_millis(2)));
+        assert_eq!(update.poll_interval, Some(Duration::from_millis(3)));
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct Invalid<'a> {
     pub answered: Option<&'a str>,
     /// True if the text was not read to its end, so that it may be any message.
     pub is_unread: bool,
+    /// True for a notification, which is never answered.
+    pub is_notification: bool,
     /// The error to answer with. Boxed, because it is rare and large.
     pub error: Box<RpcError>,
 }
@@ -34,6 +36,7 @@ impl<'a> Invalid<'a> {
             id: id.filter(is_short),
             answered: answered.filter(is_short),
             is_unread: true,
+            is_notification: false,
             error: Box::new(error),
         }
     }

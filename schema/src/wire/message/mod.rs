@@ -5,6 +5,7 @@ mod invalid;
 mod tests;
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 pub use self::invalid::Invalid;
 use crate::Method;
@@ -83,6 +84,7 @@ pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a
             id: None,
             answered: None,
             is_unread: true,
+            is_notification: false,
             error: Box::new(RpcError::new(
                 crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
@@ -130,7 +132,7 @@ struct Parts<'a> {
     method: Option<&'a str>,
     params: Params<'a>,
     has_params: bool,
-    /// `params` is something other than an object.
+    /// `params` is something other than an object or `null`, which some peers send for no parameters.
     misshapen_params: bool,
     answer: Option<Result<&'a str, &'a str>>,
     repeated: Option<&'static str>,
@@ -150,6 +152,7 @@ fn parse_message<'a>(
             id: None,
             answered: None,
             is_unread: false,
+            is_notification: false,
             error: Box::new(RpcError::invalid_request("a message is a JSON object")),
         });
     }
@@ -193,8 +196,8 @@ impl<'a> Parts<'a> {
 
     fn read_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         if scanner.peek() != Some(b'{') {
-            self.misshapen_params = true;
-            return scanner.value().map(drop);
+            self.misshapen_params |= scanner.value()? != "null";
+            return Ok(());
         }
         if std::mem::replace(&mut self.has_params, true) {
             self.repeated = Some("params");
@@ -218,6 +221,7 @@ impl<'a> Parts<'a> {
                 id: id.filter(|_| !is_response),
                 answered: id.filter(|_| is_response),
                 is_unread: false,
+                is_notification: self.id.is_none() && self.method.is_some(),
                 error: Box::new(RpcError::invalid_request(message)),
             })
         };
@@ -259,11 +263,35 @@ fn is_version(text: &str) -> bool {
     text == "\"2.0\"" || as_string(text).is_some_and(|version| version == "2.0")
 }
 
-/// Returns whether a checked JSON value may be the id of a request: a string or an integer.
+/// Returns whether a checked JSON value may be the id of a request: a string or an integer, which may be written as `1.0`.
 pub(super) fn is_request_id(text: &str) -> bool {
     match text.as_bytes() {
         [b'"', ..] => true,
-        [b'-' | b'0'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        [b'-' | b'0'..=b'9', rest @ ..] => {
+            rest.iter().all(u8::is_ascii_digit) || whole_digits(text).is_some()
+        }
         _ => false,
+    }
+}
+
+/// Returns the integer that a text such as `1.0` is, without its fraction.
+#[cold]
+fn whole_digits(text: &str) -> Option<&str> {
+    let (integer, fraction) = text.split_once('.')?;
+    let is_whole = fraction.bytes().all(|digit| digit == b'0');
+    is_whole.then_some(integer)
+}
+
+/// Returns the integer id of a request from a response. Some peers write it as `1.0` or as a string.
+#[inline]
+pub fn copied_id<T: FromStr>(text: &str) -> Option<T> {
+    text.parse().ok().or_else(|| rewritten_id(text))
+}
+
+#[cold]
+fn rewritten_id<T: FromStr>(text: &str) -> Option<T> {
+    match as_string(text) {
+        Some(string) => string.parse().ok(),
+        None => whole_digits(text)?.parse().ok(),
     }
 }

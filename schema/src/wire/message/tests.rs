@@ -28,7 +28,7 @@ fn outcome(text: &str) -> String {
 }
 
 /// A message, and what it is taken for.
-const MESSAGES: [(&str, &str); 33] = [
+const MESSAGES: [(&str, &str); 36] = [
     (
         r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
         "request 1 ping",
@@ -44,6 +44,18 @@ const MESSAGES: [(&str, &str); 33] = [
     (
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         "notification notifications/initialized",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":null}"#,
+        "notification notifications/initialized",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":5.0,"method":"ping"}"#,
+        "request 5.0 ping",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":5.00,"result":{}}"#,
+        "response 5.00 Ok(\"{}\")",
     ),
     (
         r#"{"jsonrpc":"2.0","id":-7,"result":{}}"#,

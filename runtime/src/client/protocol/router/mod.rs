@@ -21,7 +21,7 @@ use crate::client::protocol::subscribed_uris::SubscribedUris;
 use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, copied_id};
 
 /// Callback for the progress of one request.
 pub(super) type ProgressSink = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
@@ -207,7 +207,7 @@ impl Router {
         };
         let id = cancelled.request_id.get();
         // Only legacy servers send requests, and only modern ones have subscriptions.
-        if let Some(id) = id.parse().ok().filter(|_| self.revision().is_modern()) {
+        if let Some(id) = copied_id(id).filter(|_| self.revision().is_modern()) {
             let subscription = lock(&self.subscriptions).remove(&id);
             if let Some(subscription) = subscription {
                 subscription.cancel();
