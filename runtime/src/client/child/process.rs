@@ -13,9 +13,15 @@ use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+#[cfg(unix)]
+use tokio::time::sleep;
 use tokio::time::timeout;
 
 use crate::client::line::CloseReason;
+
+/// Interval of checks for the end of processes that are no children of this one.
+#[cfg(unix)]
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Supervises a server in a separate task, until the server exits or the session closes.
 pub(super) fn supervise(
@@ -87,13 +93,15 @@ impl Process {
         if timeout(limit, self.wait_for_exit()).await.is_ok() {
             return self.reap().await;
         }
-        if self.group.terminate() && timeout(limit, self.wait_for_exit()).await.is_ok() {
-            self.reap().await;
+        if self.group.terminate() && timeout(limit, self.wait_for_group()).await.is_ok() {
             return "the server did not exit in time and was terminated".to_owned();
         }
         self.group.kill();
-        if let Err(error) = self.child.kill().await {
-            tracing::warn!(%error, "a server could not be killed");
+        // A server that has been reaped has no id.
+        if self.child.id().is_some() {
+            if let Err(error) = self.child.kill().await {
+                tracing::warn!(%error, "a server could not be killed");
+            }
         }
         "the server did not exit in time and was killed".to_owned()
     }
@@ -109,6 +117,16 @@ impl Process {
         if let Err(error) = self.child.wait().await {
             tracing::debug!(%error, "could not wait for a server");
         }
+    }
+
+    /// Waits for the exit of all processes of the group. A launcher exits at once when it is terminated, while the server that it has
+    /// started still cleans up.
+    async fn wait_for_group(&mut self) {
+        // Until the server has been reaped, its group does not end.
+        if let Err(error) = self.child.wait().await {
+            tracing::debug!(%error, "could not wait for a server");
+        }
+        self.group.ended().await;
     }
 
     /// Kills the rest of the group of a server that has exited, and reaps the server.
@@ -164,6 +182,15 @@ impl Group {
         self.send_signal(rustix::process::Signal::TERM)
     }
 
+    /// Waits for the end of the group, whose leader has been reaped, and drops its id.
+    async fn ended(&mut self) {
+        let exists = |group| rustix::process::test_kill_process_group(group).is_ok();
+        while self.0.is_some_and(exists) {
+            sleep(CHECK_INTERVAL).await;
+        }
+        self.0 = None;
+    }
+
     /// Kills the remaining processes, and drops the id of the group, which may now be reused.
     fn kill(&mut self) {
         self.send_signal(rustix::process::Signal::KILL);
@@ -197,18 +224,24 @@ impl Group {
         false
     }
 
+    async fn ended(&mut self) {}
+
     fn kill(&mut self) {}
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::process::Stdio;
+
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
     use tokio::process::Command;
 
     use super::*;
 
     fn start(script: &str) -> Process {
         let mut command = Command::new("sh");
-        let child = command.args(["-c", script]).process_group(0).spawn();
+        command.args(["-c", script]).stdout(Stdio::piped());
+        let child = command.process_group(0).spawn();
         let child = child.expect("there is a shell");
         Process {
             group: Group::of(&child),
@@ -231,5 +264,22 @@ mod tests {
             assert_eq!(reason, "the server has exited with status 3");
             assert!(process.group.0.is_none(), "the group id is dropped");
         }
+    }
+
+    #[tokio::test]
+    async fn a_server_behind_a_launcher_may_clean_up() {
+        let server =
+            "trap 'sleep 0.3; echo saved; exit' TERM; echo ready; while :; do sleep 0.1; done";
+        let mut process = start(&format!("sh -c \"{server}\"; :"));
+        let mut stdout = BufReader::new(process.child.stdout.take().expect("it is piped"));
+        let mut text = String::new();
+        stdout.read_line(&mut text).await.expect("it is ready");
+        assert!(process.group.terminate());
+        tokio::select! {
+            // A process that nobody reaps stays in its group.
+            read = stdout.read_to_string(&mut text) => drop(read.expect("it is text")),
+            () = process.wait_for_group() => drop(stdout.read_to_string(&mut text).await),
+        }
+        assert_eq!(text, "ready\nsaved\n");
     }
 }
