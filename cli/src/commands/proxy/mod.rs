@@ -1,5 +1,6 @@
 //! `treenail proxy`.
 
+mod nesting;
 mod pattern;
 mod renames;
 mod report;
@@ -16,6 +17,7 @@ use treenail::proxy::{Proxy as Gateway, Remote};
 use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
 
+use self::nesting::nested_files;
 use self::pattern::Patterns;
 use self::renames::Renames;
 use self::report::report;
@@ -147,6 +149,7 @@ impl Proxy {
 
     /// Returns all servers with their names and namespaces.
     fn servers(&self) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
+        let nested = nested_files(&self.files)?;
         let mut servers = Vec::new();
         for given in &self.named {
             let (name, entry) = named(given)?;
@@ -172,6 +175,11 @@ impl Proxy {
                 headers: Vec::new(),
             };
             servers.push((describe_url(url), String::new(), entry));
+        }
+        for (_, _, entry) in &mut servers {
+            if let ServerEntry::Program { env, .. } = entry {
+                env.extend(nested.clone());
+            }
         }
         if servers.is_empty() {
             let message =

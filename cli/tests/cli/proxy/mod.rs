@@ -4,6 +4,8 @@
 mod ends;
 mod http;
 #[cfg(unix)]
+mod nesting;
+#[cfg(unix)]
 mod output;
 
 use std::fs;
