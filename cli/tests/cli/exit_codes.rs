@@ -192,6 +192,8 @@ fn signals_end_a_write_to_a_reader_that_stalls() {
         for args in [
             &["read", "data://large"][..],
             &["read", "data://large", "--json"],
+            &["read", "data://large", "-o", "/dev/stdout"],
+            &["read", "data://large", "--json", "-o", "/dev/stdout"],
         ] {
             let mut child = command(&test_server(), args)
                 .stdin(Stdio::null())
