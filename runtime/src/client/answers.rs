@@ -1,7 +1,7 @@
 //! Answers of a server as JSON text, and the ids of malformed ones.
 
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{Invalid, Members, RpcError, id_at_ends, is_heavier};
+use crate::wire::{Invalid, Members, RpcError, id_at_ends, is_heavier, read_json};
 
 /// Number of bytes at either end of a message that are searched for its id.
 const SEARCH_BYTES: usize = 256;
@@ -16,7 +16,7 @@ pub fn read_answer(
         Ok(_) => Err(ClientError::protocol("a result is not an object")),
         Err(error) => {
             check_decoded_size(error, limits)?;
-            Err(match serde_json::from_str::<RpcError>(error) {
+            Err(match read_json::<RpcError>(error) {
                 Ok(error) => ClientError::Refused(error),
                 Err(_) => ClientError::protocol("an error has no code or no message"),
             })
