@@ -113,7 +113,7 @@ fn parse_address(text: &str) -> Result<String, String> {
 impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         print_warnings(terminal);
-        let servers = self.servers()?;
+        let servers = self.servers(terminal)?;
         let prefixes = servers.iter().map(|(_, namespace, _)| prefix_of(namespace));
         let prefixes: Vec<_> = prefixes.collect();
         let renames = Renames::parse(&self.renamed, &prefixes)?;
@@ -148,7 +148,7 @@ impl Proxy {
     }
 
     /// Returns all servers with their names and namespaces.
-    fn servers(&self) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
+    fn servers(&self, terminal: &Terminal) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
         let nested = nested_files(&self.files)?;
         let mut servers = Vec::new();
         for given in &self.named {
@@ -156,7 +156,7 @@ impl Proxy {
             servers.push((name.clone(), name, entry));
         }
         for file in &self.files {
-            for (name, entry) in configured(file)? {
+            for (name, entry) in configured(file, terminal)? {
                 servers.push((name.clone(), name, entry));
             }
         }

@@ -112,13 +112,23 @@ pub(super) fn prefix_of(namespace: &str) -> String {
 }
 
 /// Reads the servers of a configuration file. Characters that names of tools must not have become `_`.
-pub(super) fn configured(file: &Path) -> Result<Vec<(String, ServerEntry)>, Failure> {
+pub(super) fn configured(
+    file: &Path,
+    terminal: &Terminal,
+) -> Result<Vec<(String, ServerEntry)>, Failure> {
     let legal = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
         _ => '_',
     };
-    let servers = read_servers(file)?.into_iter();
+    let servers = read_servers(file)?;
+    for server in servers.iter().filter(|server| server.has_env_file) {
+        let name = &server.name;
+        terminal.print_note(&format!(
+            "server `{name}`: `envFile` is not read; its variables have to be in `env`"
+        ));
+    }
     Ok(servers
+        .into_iter()
         .map(|server| (server.name.chars().map(legal).collect(), server.entry))
         .collect())
 }
