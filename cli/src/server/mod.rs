@@ -23,7 +23,7 @@ use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
-pub(crate) use self::http::describe_url;
+pub(crate) use self::http::{check_request, describe_url};
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
 pub(crate) use self::proxied::{NESTED_SHUTDOWN_TIMEOUT, proxied_client};
 pub(crate) use self::request_timer::{PauseGuard, Pauses, RequestTimer};
