@@ -28,7 +28,7 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
-use crate::server::{StderrTail, describe_url};
+use crate::server::{MessageArgs, StderrTail, describe_url};
 use crate::signals::{interrupted, terminated};
 use crate::terminal::Terminal;
 
@@ -78,6 +78,9 @@ pub(crate) struct Proxy {
     /// Protocol revision to use with all servers, e.g. 2025-11-25 [default: the newest that both sides support]
     #[arg(long, value_name = "REVISION")]
     protocol_version: Option<Revision>,
+
+    #[command(flatten)]
+    messages: MessageArgs,
 
     /// Time to wait for the servers before clients are served, because many clients list tools only once
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
@@ -209,6 +212,7 @@ impl Proxy {
             name: name.clone(),
             entry,
             protocol_version: self.protocol_version,
+            messages: self.messages,
             log: self.log.clone(),
             auth: self.auth.clone(),
             output: OutputArgs {

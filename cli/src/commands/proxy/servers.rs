@@ -9,7 +9,7 @@ use treenail::schema::Revision;
 use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
 use crate::exit::Failure;
 use crate::hosts::{ServerEntry, read_servers};
-use crate::server::{StderrTail, proxied_client};
+use crate::server::{MessageArgs, StderrTail, proxied_client};
 use crate::terminal::Terminal;
 
 /// Server behind the proxy, and the options that concern it.
@@ -18,6 +18,7 @@ pub(super) struct BehindProxy {
     pub(super) name: String,
     pub(super) entry: ServerEntry,
     pub(super) protocol_version: Option<Revision>,
+    pub(super) messages: MessageArgs,
     pub(super) log: Option<TraceTarget>,
     pub(super) auth: AuthArgs,
     pub(super) output: OutputArgs,
@@ -48,6 +49,7 @@ impl BehindProxy {
         args.target.url = None;
         args.auth = self.auth.clone();
         args.protocol_version = self.protocol_version;
+        args.messages = self.messages;
         args.trace.target.clone_from(&self.log);
         args.trace.label = Some(self.name.clone());
         match &self.entry {
