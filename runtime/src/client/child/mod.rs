@@ -1,6 +1,7 @@
 //! Servers that run as child processes.
 
 mod environment;
+mod group;
 mod process;
 mod stderr;
 

@@ -9,19 +9,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::process::Child;
-#[cfg(unix)]
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-#[cfg(unix)]
-use tokio::time::sleep;
 use tokio::time::timeout;
 
+use super::group::{End, Group};
 use crate::client::line::CloseReason;
 
-/// Interval of checks for the end of processes that are no children of this one.
-#[cfg(unix)]
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Reason of the end of a server that reads from the terminal, such as `ssh` for a passphrase. Its group is in the background there.
+const ASKED_AT_TERMINAL: &str =
+    "the server asked at the terminal, which it cannot use; it has to start without questions";
 
 /// Supervises a server in a separate task, until the server exits or the session closes.
 pub(super) fn supervise(
@@ -73,18 +70,21 @@ struct Process {
 impl Process {
     /// Waits for the server to exit, and stops it once `stop_requested` is ready. Returns the reason of the exit.
     async fn run(mut self, stop_requested: impl Future, shutdown_timeout: Duration) -> String {
-        let exited = {
+        let end = {
             let (mut exit, mut stop) = (pin!(self.wait_for_exit()), pin!(stop_requested));
             poll_fn(|context| match exit.as_mut().poll(context) {
-                Poll::Ready(()) => Poll::Ready(true),
-                Poll::Pending => stop.as_mut().poll(context).map(|_| false),
+                Poll::Ready(end) => Poll::Ready(Some(end)),
+                Poll::Pending => stop.as_mut().poll(context).map(|_| None),
             })
             .await
         };
-        if exited {
-            self.reap().await
-        } else {
-            self.stop(shutdown_timeout).await
+        match end {
+            Some(End::Exited) => self.reap().await,
+            Some(End::AskedAtTerminal) => {
+                self.reap().await;
+                ASKED_AT_TERMINAL.to_owned()
+            }
+            None => self.stop(shutdown_timeout).await,
         }
     }
 
@@ -106,17 +106,18 @@ impl Process {
         "the server did not exit in time and was killed".to_owned()
     }
 
-    /// Waits for the process of the server to exit, where possible without reaping it: once the leader of a group has been
-    /// reaped, the id of the group may be reused.
-    async fn wait_for_exit(&mut self) {
+    /// Waits for the process of the server to exit, or to be stopped at the terminal, where possible without reaping it: once the
+    /// leader of a group has been reaped, the id of the group may be reused.
+    async fn wait_for_exit(&mut self) -> End {
         #[cfg(unix)]
-        if self.group.wait_for_exit().await {
-            return;
+        if let Some(end) = self.group.wait_for_exit().await {
+            return end;
         }
         // The child stores its status, so it can be waited for again.
         if let Err(error) = self.child.wait().await {
             tracing::debug!(%error, "could not wait for a server");
         }
+        End::Exited
     }
 
     /// Waits for the exit of all processes of the group. A launcher exits at once when it is terminated, while the server that it has
@@ -142,91 +143,6 @@ fn describe_exit(status: io::Result<ExitStatus>) -> String {
         Ok((None, status)) => format!("the server has ended: {status}"),
         Err(error) => format!("could not wait for the server: {error}"),
     }
-}
-
-/// Process group of a server. Dropping it kills the remaining processes, also when the tokio runtime stops.
-#[cfg(unix)]
-struct Group(Option<rustix::process::Pid>);
-
-#[cfg(unix)]
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(rustix::process::Pid::from_raw))
-    }
-
-    /// Waits for the leader of the group to exit, without reaping it. Returns false if that is not possible.
-    async fn wait_for_exit(&self) -> bool {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        // Registered before the first check, so that no signal is missed.
-        let Ok(mut child_signals) = signal(SignalKind::child()) else {
-            return false;
-        };
-        while let Some(leader) = self.0 {
-            match waitid(WaitId::Pid(leader), options) {
-                Ok(None) => {}
-                Ok(Some(_)) => return true,
-                Err(_) => return false,
-            }
-            if child_signals.recv().await.is_none() {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Sends SIGTERM to the group. Returns false if that failed.
-    fn terminate(&self) -> bool {
-        self.send_signal(rustix::process::Signal::TERM)
-    }
-
-    /// Waits for the end of the group, whose leader has been reaped, and drops its id.
-    async fn ended(&mut self) {
-        let exists = |group| rustix::process::test_kill_process_group(group).is_ok();
-        while self.0.is_some_and(exists) {
-            sleep(CHECK_INTERVAL).await;
-        }
-        self.0 = None;
-    }
-
-    /// Kills the remaining processes, and drops the id of the group, which may now be reused.
-    fn kill(&mut self) {
-        self.send_signal(rustix::process::Signal::KILL);
-        self.0 = None;
-    }
-
-    fn send_signal(&self, signal: rustix::process::Signal) -> bool {
-        self.0
-            .is_some_and(|group| rustix::process::kill_process_group(group, signal).is_ok())
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Without process groups, only the process of the server itself is stopped.
-#[cfg(not(unix))]
-struct Group;
-
-#[cfg(not(unix))]
-impl Group {
-    fn of(_: &Child) -> Self {
-        Self
-    }
-
-    fn terminate(&self) -> bool {
-        false
-    }
-
-    async fn ended(&mut self) {}
-
-    fn kill(&mut self) {}
 }
 
 #[cfg(all(test, unix))]
@@ -262,7 +178,7 @@ mod tests {
             );
             let reason = process.reap().await;
             assert_eq!(reason, "the server has exited with status 3");
-            assert!(process.group.0.is_none(), "the group id is dropped");
+            assert!(!process.group.terminate(), "the group id is dropped");
         }
     }
 
