@@ -55,11 +55,12 @@ async fn half_of_a_character_hides_no_answer() {
         let is_list = message["method"] == "tools/list";
         let tool = json!({"name": "t", "description": "d HALF", "inputSchema": {"type": "object"}});
         let content = json!([{"type": "text", "text": "Hello HALF"}]);
-        cut(match message["params"]["name"].as_str() {
-            _ if is_list => answer(message, &json!({"tools": [tool]})),
-            Some("t") => answer(message, &json!({"content": content, "structuredContent": {"a": "HALF"}})),
-            _ => json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": 1, "message": "no HALF"}}).to_string(),
-        })
+        let result = if is_list {
+            json!({"tools": [tool]})
+        } else {
+            json!({"content": content, "structuredContent": {"a": "HALF"}})
+        };
+        cut(answer(message, &result))
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
     let tools = client.tools().await.unwrap();
@@ -71,8 +72,6 @@ async fn half_of_a_character_hides_no_answer() {
         assert_eq!(result.texts().collect::<Vec<_>>(), ["Hello \u{fffd}"]);
         assert_eq!(result.structured_content, Some(json!({"a": "\u{fffd}"})));
     }
-    let error = client.session().tools_call("other", ()).await.unwrap_err();
-    assert_eq!(error.as_refused().unwrap().message, "no \u{fffd}");
 }
 
 #[tokio::test]

@@ -83,6 +83,17 @@ mod tests {
     }
 
     #[test]
+    fn half_of_a_character_hides_no_error() {
+        let answer = read_answer(
+            Err(r#"{"code":1,"message":"no \ud83d"}"#),
+            &ClientLimits::default(),
+        );
+        let error = answer.expect_err("it is an error");
+        let refused = error.as_refused().expect("it can be read");
+        assert_eq!(refused.message, "no \u{fffd}");
+    }
+
+    #[test]
     fn only_json_rpc_errors_are_parsed() {
         let code = |text: &str| error_in(text.as_bytes()).map(|error| error.code);
         let cases = [
