@@ -11,7 +11,7 @@ use crate::arguments::RawArgument;
 use crate::commands::Command;
 use crate::exit::AFTER_HELP;
 pub(crate) use crate::server::trace::{TraceArgs, TraceTarget, parse_trace_target};
-use crate::server::{SignIn, TlsArgs};
+use crate::server::{MessageArgs, SignIn, TlsArgs};
 
 /// Use Model Context Protocol servers from the command line
 #[derive(Debug, Parser)]
@@ -58,6 +58,9 @@ pub(crate) struct ServerArgs {
     #[command(flatten)]
     pub(crate) probe: ProbeArgs,
 
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
+
     /// Directory to expose to the server as a root; can be repeated
     #[arg(long = "roots", value_name = "DIR", help_heading = "Server")]
     pub(crate) roots: Vec<PathBuf>,
@@ -99,6 +102,7 @@ impl ServerArgs {
             probe: ProbeArgs {
                 probe_timeout: None,
             },
+            messages: MessageArgs::default(),
             roots: Vec::new(),
             answers: AnswerArgs {
                 fields: Vec::new(),

@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Protocol = 6,
     /// The server sent a request that could not be answered.
     Unanswered = 7,
-    /// A local file or stream could not be read or written.
+    /// A local file or stream could not be read or written, or an answer is longer than the limit of this program.
     Io = 8,
     /// A check failed: a server has breaking changes against its lock file or violates a requirement, or a generated file is
     /// out of date.
@@ -66,7 +66,8 @@ Exit codes:
   5    the request timed out
   6    the server violated the protocol
   7    the server sent a request that could not be answered
-  8    a local file or stream could not be read or written
+  8    a local file or stream could not be read or written, or an answer is longer than
+       --max-message
   9    `check`: the server has breaking changes; `auth check`: it violates a requirement;
        `generate --check`: the file is not up to date
   10   `check`: the server has additions but no breaking changes, with `--refuse additive`
@@ -146,9 +147,13 @@ impl From<ClientError> for Failure {
             | ClientError::Authorization(_) => Exit::Refused,
             ClientError::Unanswered(_) => Exit::Unanswered,
             ClientError::Invalid(_) => Exit::Usage,
+            ClientError::TooLong(_) => Exit::Io,
             _ => Exit::Protocol,
         };
         let failure = Self::new(exit, error.to_string());
+        if let ClientError::TooLong(_) = &error {
+            return failure.note("use --max-message to raise the limit");
+        }
         if let ClientError::Authorization(_) = &error {
             return failure.note(
                 "if the server expects other credentials, use --header-env to send a header from an environment variable",

@@ -1,6 +1,9 @@
 //! Signals that interrupt or terminate the program.
 
 use std::future::{Future, pending};
+use std::{io, thread};
+
+use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failure};
 
@@ -15,6 +18,21 @@ pub(crate) async fn until_interrupted<T>(
         () = terminated() => Err(Failure::new(Exit::Terminated, "terminated")),
         result = future => result,
     }
+}
+
+/// Runs work that may block on a thread, unless a signal interrupts or terminates the program: the one thread of the runtime has to
+/// observe signals.
+pub(crate) async fn on_thread(
+    work: impl FnOnce() -> Result<(), Failure> + Send + 'static,
+) -> Result<(), Failure> {
+    until_interrupted(async {
+        let (done, outcome) = oneshot::channel();
+        // The receiver is gone after a signal.
+        thread::spawn(move || drop(done.send(work())));
+        let ended = |error| Failure::io("a thread has ended")(io::Error::other(error));
+        outcome.await.map_err(ended)?
+    })
+    .await
 }
 
 /// Completes when Ctrl-C is pressed; never if no handler can be installed.

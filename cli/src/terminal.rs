@@ -6,17 +6,15 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::thread;
 
 use console::{Style, Term};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tokio::sync::oneshot;
 use treenail::schema::ProgressNotificationParams;
 
 use crate::args::Verbosity;
 use crate::exit::Failure;
 use crate::render::{sanitize_line, sanitize_text};
-use crate::signals::until_interrupted;
+use crate::signals::on_thread;
 
 /// Resolution of a progress bar with a known total.
 const BAR_STEPS: u64 = 1_000;
@@ -84,14 +82,7 @@ impl Terminal {
     pub(crate) async fn print_bytes(&self, bytes: Vec<u8>) -> Result<(), Failure> {
         // The thread must not hold the bar, which is cleared after a signal.
         self.clear_progress();
-        let writing = async {
-            let (done, written) = oneshot::channel();
-            // The receiver is gone after a signal.
-            thread::spawn(move || drop(done.send(write_stdout(&bytes))));
-            let ended = written.await.map_err(io::Error::other);
-            ended.and_then(|written| written)
-        };
-        until_interrupted(async { writing.await.map_err(Failure::io("standard output")) }).await
+        on_thread(move || write_stdout(&bytes).map_err(Failure::io("standard output"))).await
     }
 
     /// Writes raw bytes to standard output, without a thread: for parts of a text, and before signals are observed.

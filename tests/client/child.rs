@@ -99,6 +99,18 @@ async fn a_server_that_does_not_exit_is_killed_after_two_timeouts() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_asks_at_the_terminal_is_reported() {
+    // As the kernel does to a process in the background that reads from the terminal.
+    let command = ServerCommand::new("sh").args(["-c", "kill -TTIN $$; cat"]);
+    let session = command.start(&ClientLimits::default()).unwrap();
+    let request = SessionRequest::new(1, "ping", "{}".to_owned());
+    let error = session.request(request).await.unwrap_err().to_string();
+    assert!(error.contains("asked at the terminal"), "{error}");
+    session.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_missing_directory_is_not_reported_as_a_missing_program() {
     let command = ServerCommand::new("sh").current_dir("/no/such directory");

@@ -45,6 +45,36 @@ async fn garbage_between_messages_is_ignored() {
 }
 
 #[tokio::test]
+async fn half_of_a_character_hides_no_answer() {
+    // As `JSON.stringify` writes a text that was cut by `slice`.
+    let cut = |line: String| Reply::Lines(vec![line.replace("HALF", "\\ud83d")]);
+    let (session, _) = scripted(move |message| {
+        if message["method"] == "server/discover" {
+            return discovered(message);
+        }
+        let is_list = message["method"] == "tools/list";
+        let tool = json!({"name": "t", "description": "d HALF", "inputSchema": {"type": "object"}});
+        let content = json!([{"type": "text", "text": "Hello HALF"}]);
+        let result = if is_list {
+            json!({"tools": [tool]})
+        } else {
+            json!({"content": content, "structuredContent": {"a": "HALF"}})
+        };
+        cut(answer(message, &result))
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let tools = client.tools().await.unwrap();
+    assert_eq!(tools[0].description.as_deref(), Some("d \u{fffd}"));
+    for result in [
+        client.call_tool("t", ()).await.unwrap(),
+        client.session().tools_call("t", ()).await.unwrap(),
+    ] {
+        assert_eq!(result.texts().collect::<Vec<_>>(), ["Hello \u{fffd}"]);
+        assert_eq!(result.structured_content, Some(json!({"a": "\u{fffd}"})));
+    }
+}
+
+#[tokio::test]
 async fn responses_without_a_request_are_dropped() {
     let session = session_with_faults(|message| {
         let id = message["id"].as_i64().unwrap();

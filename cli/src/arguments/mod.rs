@@ -44,7 +44,12 @@ pub(crate) fn tool_arguments(
     ));
     let described = render_arguments(tool, None);
     if described.is_empty() {
-        return Err(failure.note("the tool takes no arguments"));
+        let note = if convert::has_parts(&tool.input_schema) {
+            "the schema of the tool has conditions; `--args` passes arguments as JSON"
+        } else {
+            "the tool takes no arguments"
+        };
+        return Err(failure.note(note));
     }
     Err(failure.note(format!("accepted arguments:\n{}", described.join("\n"))))
 }

@@ -7,7 +7,7 @@ use treenail::client::Contract;
 
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::files::replace_file;
+use crate::files::write_result;
 use crate::server::Connection;
 use crate::terminal::Terminal;
 
@@ -49,7 +49,7 @@ impl Lock {
         let file = self.output.as_deref();
         let file = file.filter(|file| *file != Path::new("-"));
         if let Some(file) = file {
-            replace_file(file, text.as_bytes())?;
+            write_result(file, text.as_bytes()).await?;
             terminal.print_note(&format!("recorded {recorded} in `{}`", file.display()));
         }
         if file.is_none() || self.server.output.json {

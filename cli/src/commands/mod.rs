@@ -131,7 +131,7 @@ async fn print_or_save_if_json(
     }
     let json = escaped_json(result);
     match file {
-        Some(file) => save_file(file, format!("{json}\n").as_bytes(), terminal)?,
+        Some(file) => save_file(file, format!("{json}\n").as_bytes(), terminal).await?,
         None => terminal.print_text(&json).await?,
     }
     Ok(true)

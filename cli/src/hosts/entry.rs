@@ -163,6 +163,8 @@ fn strings(fields: &Map<String, Value>, name: &str) -> Result<Vec<(String, Strin
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Object(values)) => values
             .iter()
+            // A host removes such a variable from the environment.
+            .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| {
                 let value = match value {
                     Value::String(text) => text.clone(),

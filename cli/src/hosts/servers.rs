@@ -18,6 +18,8 @@ pub(crate) struct ConfiguredServer {
     pub(crate) name: String,
     /// The entry, with environment variables expanded.
     pub(crate) entry: ServerEntry,
+    /// The entry has a file with variables, which is not read.
+    pub(crate) has_env_file: bool,
 }
 
 /// Reads the enabled servers of a configuration file of any host, in the order of the file.
@@ -46,6 +48,7 @@ pub(crate) fn read_servers(file: &Path) -> Result<Vec<ConfiguredServer>, Failure
             Ok(ConfiguredServer {
                 name: server.clone(),
                 entry,
+                has_env_file: value.get("envFile").is_some_and(|file| !file.is_null()),
             })
         })
         .collect()
@@ -119,7 +122,7 @@ mod tests {
             r#"{
                 // VS Code
                 "servers": {
-                    "b": {"type": "stdio", "command": "p", "args": ["${MISSING_VARIABLE:-x}"], "env": {"N": 1}},
+                    "b": {"type": "stdio", "command": "p", "args": ["${MISSING_VARIABLE:-x}"], "env": {"N": 1, "X": null}, "envFile": ".env"},
                     "off": {"command": "q", "disabled": true},
                     "a": {"serverUrl": "https://example.com", "headers": {"H": "v"}},
                     "zed": {"command": {"path": "p", "args": []}},
@@ -129,6 +132,8 @@ mod tests {
         .unwrap();
         let names: Vec<_> = servers.iter().map(|server| &*server.name).collect();
         assert_eq!(names, ["b", "a", "zed"]);
+        let with_file = servers.iter().map(|server| server.has_env_file);
+        assert!(with_file.eq([true, false, false]));
         let program = |args: &[&str], env: &[(&str, &str)]| ServerEntry::Program {
             command: "p".to_owned(),
             args: args.iter().map(|&arg| arg.into()).collect(),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use treenail::ClientError;
 use treenail::auth::OAuth;
-use treenail::client::{ClientLimits, HttpSession, Session};
+use treenail::client::{ClientLimits, HttpSession, HttpSessionBuilder, Session};
 
 use super::trace::Trace;
 use crate::args::ServerArgs;
@@ -16,11 +17,8 @@ pub(super) fn open_session(
     oauth: Option<OAuth>,
     (limits, trace): (&ClientLimits, Option<&Trace>),
 ) -> Result<Arc<dyn Session>, Failure> {
-    let builder = args.tls.session(HttpSession::builder(url));
+    let builder = args.tls.session(session_builder(url, headers));
     let builder = builder.limits(limits.clone());
-    let builder = headers.iter().fold(builder, |builder, (name, value)| {
-        builder.header(name, value)
-    });
     let is_set = |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
     let builder = match (oauth.filter(|_| !headers.iter().any(is_set)), trace) {
         (Some(oauth), Some(trace)) => builder.authorization(trace.redacted(oauth)),
@@ -28,6 +26,22 @@ pub(super) fn open_session(
         (None, _) => builder,
     };
     Ok(Arc::new(builder.build()?))
+}
+
+/// Checks a URL and the headers of its requests, as a connection does.
+pub(crate) fn check_request(url: &str, headers: &[(String, String)]) -> Result<(), Failure> {
+    match session_builder(url, headers).build() {
+        Err(ClientError::Invalid(reason)) => Err(Failure::usage(&*reason)),
+        // Others concern this computer.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn session_builder(url: &str, headers: &[(String, String)]) -> HttpSessionBuilder {
+    let builder = HttpSession::builder(url);
+    headers.iter().fold(builder, |builder, (name, value)| {
+        builder.header(name, value)
+    })
 }
 
 /// Returns a URL with the usual path, for a URL without one.

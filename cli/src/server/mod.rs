@@ -4,6 +4,7 @@ mod authorization;
 mod environment;
 mod http;
 mod inspected;
+mod message_limit;
 mod proxied;
 mod request_timer;
 mod run;
@@ -24,9 +25,10 @@ use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
-pub(crate) use self::http::describe_url;
+pub(crate) use self::http::{check_request, describe_url};
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
-pub(crate) use self::proxied::proxied_client;
+pub(crate) use self::message_limit::MessageArgs;
+pub(crate) use self::proxied::{NESTED_SHUTDOWN_TIMEOUT, proxied_client};
 pub(crate) use self::request_timer::{PauseGuard, Pauses, RequestTimer};
 pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
@@ -176,6 +178,7 @@ fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, Client
     let probe_timeout = args.probe.probe_timeout;
     limits.probe_timeout = probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
     limits.request_timeout = args.timeout;
+    args.messages.apply(&mut limits);
     let mut builder = McpClient::builder()
         .client_info("treenail", env!("CARGO_PKG_VERSION"))
         .subscribe_to_changes(subscribe)

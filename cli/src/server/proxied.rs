@@ -1,6 +1,7 @@
 //! Clients of servers behind a proxy.
 
 use std::path::Path;
+use std::time::Duration;
 
 use treenail::client::McpClientBuilder;
 
@@ -12,6 +13,12 @@ use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
+/// Timeout of each step of stopping a server, for programs that a host starts in place of the server.
+///
+/// Hosts on the official SDKs kill this program 2 seconds after SIGTERM, which may be the first that it sees of the end. The steps
+/// before SIGTERM and SIGKILL of the server, and the rest of its standard error, have to fit into that.
+pub(crate) const NESTED_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(600);
+
 /// Returns the builder of a client for a server behind a proxy. A program runs in `directory`, and `tail` has its standard error.
 pub(crate) fn proxied_client(
     args: &ServerArgs,
@@ -20,7 +27,8 @@ pub(crate) fn proxied_client(
 ) -> Result<McpClientBuilder, Failure> {
     let trace = Trace::from_args(args, terminal)?;
     let (builder, limits) = base_builder(args, false);
-    let builder = builder.validate_results(false);
+    let limits = limits.shutdown_timeout(NESTED_SHUTDOWN_TIMEOUT);
+    let builder = builder.limits(limits.clone()).validate_results(false);
     let builder = set_target(builder, args, directory, tail, &|url, headers| {
         // Requests of the proxy have no timer here.
         let oauth = oauth_client(args, terminal, &Pauses::default())?;

@@ -178,6 +178,19 @@ fn stray_output_of_a_server_is_quoted_at_once_and_in_the_error() {
     );
 }
 
+#[test]
+fn an_answer_above_the_limit_is_no_fault_of_the_server() {
+    let limited = |size| run(&["read", "data://large", "--max-message", size]);
+    let outcome = limited("100K");
+    assert_eq!(outcome.code, 8, "{}", outcome.stderr);
+    let note = "use --max-message to raise the limit";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    let outcome = limited("64M");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let outcome = limited("many");
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn signals_end_a_write_to_a_reader_that_stalls() {
@@ -192,6 +205,8 @@ fn signals_end_a_write_to_a_reader_that_stalls() {
         for args in [
             &["read", "data://large"][..],
             &["read", "data://large", "--json"],
+            &["read", "data://large", "-o", "/dev/stdout"],
+            &["read", "data://large", "--json", "-o", "/dev/stdout"],
         ] {
             let mut child = command(&test_server(), args)
                 .stdin(Stdio::null())

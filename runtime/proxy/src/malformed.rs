@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
 use treenail_runtime::internal::is_heavier;
 use treenail_schema::internal::shortened;
+use treenail_schema::internal::wire::read_json;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::omissions::Omissions;
@@ -89,7 +90,7 @@ fn readable<T: DeserializeOwned>(
     let mut items: Vec<&RawValue> = serde_json::from_str(members.get(member)?.get()).ok()?;
     let listed = items.len();
     items.retain(|item| {
-        let read = serde_json::from_str::<T>(item.get());
+        let read = read_json::<T>(item.get());
         read.inspect_err(|error| malformed.note(kind, item, error))
             .is_ok()
     });

@@ -169,7 +169,8 @@ impl Proxy {
     ///
     /// Calls in flight fail. A server that is a process sees the end of its input, and is terminated if it does not exit. The
     /// session of a legacy server over HTTP is deleted. All servers are closed at the same time; each step of that takes at most
-    /// [`ClientLimits::shutdown_timeout`](treenail_runtime::client::ClientLimits::shutdown_timeout).
+    /// [`ClientLimits::shutdown_timeout`](treenail_runtime::client::ClientLimits::shutdown_timeout). Hosts kill a server over
+    /// stdio about 2 seconds after SIGTERM, so a gateway that they start needs clients with steps of at most 0.6 s.
     pub async fn close(&self) {
         let mounted = self.mounts();
         for one in mounted {

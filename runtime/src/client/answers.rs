@@ -1,7 +1,7 @@
 //! Answers of a server as JSON text, and the ids of malformed ones.
 
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{Invalid, Members, RpcError, copied_id, id_at_ends, is_heavier};
+use crate::wire::{Invalid, Members, RpcError, copied_id, id_at_ends, is_heavier, read_json};
 
 /// Number of bytes at either end of a message that are searched for its id.
 const SEARCH_BYTES: usize = 256;
@@ -16,7 +16,7 @@ pub fn read_answer(
         Ok(_) => Err(ClientError::protocol("a result is not an object")),
         Err(error) => {
             check_decoded_size(error, limits)?;
-            Err(match serde_json::from_str::<RpcError>(error) {
+            Err(match read_json::<RpcError>(error) {
                 Ok(error) => ClientError::Refused(error),
                 Err(_) => ClientError::protocol("an error has no code or no message"),
             })
@@ -82,6 +82,17 @@ mod tests {
         assert_eq!(answered_id(b"{\"id\":3.0,\"result\":{},"), Some(3));
         assert_eq!(answered_id(b"{\"id\":\"3\",\"result\":{},"), Some(3));
         assert_eq!(answered_id(b""), None);
+    }
+
+    #[test]
+    fn half_of_a_character_hides_no_error() {
+        let answer = read_answer(
+            Err(r#"{"code":1,"message":"no \ud83d"}"#),
+            &ClientLimits::default(),
+        );
+        let error = answer.expect_err("it is an error");
+        let refused = error.as_refused().expect("it can be read");
+        assert_eq!(refused.message, "no \u{fffd}");
     }
 
     #[test]

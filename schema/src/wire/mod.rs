@@ -13,6 +13,7 @@ mod private_key;
 mod read_members;
 mod response;
 mod scan;
+mod surrogates;
 mod weight;
 
 pub use self::edges::Edges;
@@ -31,5 +32,6 @@ pub use self::private_key::{has_private_key, is_private_key};
 pub use self::read_members::read_members;
 pub use self::response::{any_error_code, error_code, write_error, write_result};
 pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical, is_plain_string};
+pub use self::surrogates::{read_json, replace_halves};
 pub use self::weight::{is_heavier, weight};
 pub(crate) use crate::text::quoted;

@@ -7,6 +7,9 @@ use treenail_schema::internal::nearest;
 use super::RawArgument;
 use crate::render::{choices, inline_json, resolve_reference, sanitize_line, type_name, types_of};
 
+/// Maximum number of parts of a schema in which an argument is searched for. Parts may refer to one another.
+const MAX_PARTS: usize = 1_000;
+
 /// Converts one argument, which may have been given more than once. Arguments that are given are not proposed for unknown ones.
 ///
 /// # Errors
@@ -69,6 +72,9 @@ fn argument_schema<'a>(
     if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
         return Ok(schema);
     }
+    if let Some(schema) = schema_in_parts(root, name) {
+        return Ok(schema);
+    }
     let others = root.get("additionalProperties");
     let others = others.filter(|others| others.is_object() || **others == Value::Bool(true));
     others.ok_or_else(|| {
@@ -78,6 +84,48 @@ fn argument_schema<'a>(
             .map(|(name, _)| name.as_str());
         unknown_argument(name, names.filter(|name| !is_given(name)))
     })
+}
+
+/// Returns whether a schema describes arguments in other places than `properties`.
+pub(super) fn has_parts(root: &Map<String, Value>) -> bool {
+    parts_of(root).next().is_some() || patterns_of(root).next().is_some()
+}
+
+/// Returns the schema of an argument in the first part of a schema that declares it, such as a condition. Any name may match a pattern.
+fn schema_in_parts<'a>(root: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    let mut schemas = vec![root];
+    let mut next = 0;
+    while let Some(&schema) = schemas.get(next) {
+        if let Some(declared) = schema.get("properties").and_then(|it| it.get(name)) {
+            return Some(declared);
+        }
+        let parts = parts_of(schema).filter_map(|part| resolve_reference(part, root));
+        let more = MAX_PARTS.saturating_sub(schemas.len());
+        schemas.extend(parts.take(more));
+        next += 1;
+    }
+    let mut patterns = schemas.into_iter().flat_map(patterns_of);
+    let first = patterns.next()?;
+    let is_only = patterns.next().is_none();
+    Some(if is_only { first } else { &Value::Bool(true) })
+}
+
+/// Returns the schemas that also apply to the object of a schema.
+fn parts_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let lists = ["allOf", "oneOf", "anyOf"].into_iter();
+    let lists = lists
+        .filter_map(|key| schema.get(key)?.as_array())
+        .flatten();
+    let single = ["if", "then", "else"].into_iter();
+    let single = single.filter_map(|key| schema.get(key));
+    let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
+    let dependent = dependent.into_iter().flat_map(Map::values);
+    lists.chain(single).chain(dependent)
+}
+
+fn patterns_of(schema: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    patterns.into_iter().flat_map(Map::values)
 }
 
 pub(super) fn unknown_argument<'a>(

@@ -111,3 +111,38 @@ fn errors_name_the_expected_type() {
     );
     check(&["zzz=1"], Err("unknown argument `zzz`"));
 }
+
+#[test]
+fn conditions_and_patterns_declare_arguments() {
+    let schema = json!({
+        "type": "object",
+        "$defs": {"B": {"properties": {"b": {"type": "boolean"}}}},
+        "oneOf": [{"$ref": "#"}, {"properties": {"a": {"type": "integer"}}}, {"$ref": "#/$defs/B"}],
+        "allOf": [{"if": {"required": ["a"]}, "then": {"properties": {"c": {"type": "integer"}}}}],
+        "dependentSchemas": {"a": {"properties": {"d": {"type": "integer"}}}},
+    });
+    let tool_of = |schema| Tool::new("t", serde_json::from_value::<JsonObject>(schema).unwrap());
+    let convert = |tool: &Tool, name: &str, text: &str| {
+        let given: RawArgument = format!("{name}={text}").parse().unwrap();
+        convert_argument(tool, name, &[&given], &|_| false)
+    };
+    let tool = tool_of(schema);
+    assert!(has_parts(&tool.input_schema));
+    for (name, text, expected) in [
+        ("a", "1", json!(1)),
+        ("b", "true", json!(true)),
+        ("c", "2", json!(2)),
+        ("d", "3", json!(3)),
+    ] {
+        assert_eq!(convert(&tool, name, text), Ok(expected), "{name}");
+    }
+    assert_eq!(
+        convert(&tool, "e", "1"),
+        Err("unknown argument `e`".to_owned())
+    );
+    let patterns = |patterns| tool_of(json!({"type": "object", "patternProperties": patterns}));
+    let one = patterns(json!({"^x-": {"type": "integer"}}));
+    assert_eq!(convert(&one, "x-a", "1"), Ok(json!(1)));
+    let two = patterns(json!({"^x-": {"type": "integer"}, "^y-": {"type": "string"}}));
+    assert_eq!(convert(&two, "y-a", "1"), Ok(json!("1")));
+}

@@ -30,6 +30,7 @@ use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, TraceArgs, parse_duration};
 use crate::elicit::LineReader;
 use crate::exit::{Exit, Failure};
 use crate::render::escaped_json;
+use crate::server::MessageArgs;
 use crate::signals::terminated;
 use crate::terminal::Terminal;
 
@@ -84,6 +85,9 @@ pub(crate) struct Chat {
 
     #[command(flatten)]
     probe: ProbeArgs,
+
+    #[command(flatten)]
+    messages: MessageArgs,
 
     #[command(flatten)]
     answers: AnswerArgs,

@@ -217,6 +217,7 @@ impl Chat {
             protocol_version: None,
             timeout: self.timeout,
             probe: self.probe,
+            messages: self.messages,
             roots: self.roots.clone(),
             answers: self.answers.clone(),
             output: self.output,

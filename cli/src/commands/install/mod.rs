@@ -9,13 +9,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use self::program::{absolute_program, name_of_program, name_of_url, notes_on_paths};
+use self::program::{
+    absolute_program, name_of_program, name_of_url, notes_on_paths, without_variables,
+};
 pub(super) use self::uninstall::Uninstall;
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
 use crate::file_lock::FileLock;
 use crate::hosts::{Change, ConfigFile, Document, EntryTls, Host, Scope, ServerEntry};
 use crate::render::sanitize_text;
+use crate::server::check_request;
 use crate::terminal::Terminal;
 
 /// Maximum length of the name of a server: hosts join it with the names of tools.
@@ -125,9 +128,11 @@ impl Install {
                 })?;
                 Ok((name.trim().to_owned(), value.trim().to_owned()))
             });
+            let headers = headers.collect::<Result<Vec<_>, Failure>>()?;
+            check_request(&without_variables(url), &headers)?;
             let entry = ServerEntry::Url {
                 url: url.clone(),
-                headers: headers.collect::<Result<_, Failure>>()?,
+                headers,
                 tls: EntryTls::default(),
             };
             return Ok((self.name.clone().unwrap_or(name), entry));

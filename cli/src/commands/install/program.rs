@@ -97,6 +97,16 @@ pub(super) fn name_of_url(url: &str) -> Result<String, Failure> {
     Ok(name.trim_matches('-').to_owned())
 }
 
+/// Replaces the variables of a host, such as `${TOKEN}`, with a digit, which may be in any part of a URL.
+pub(super) fn without_variables(url: &str) -> String {
+    let mut parts = url.split("${");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once('}') {
+        Some((_, rest)) => format!("{text}1{rest}"),
+        None => format!("{text}${{{part}"),
+    })
+}
+
 fn find_in_path(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     let mut files = env::split_paths(&folders).flat_map(|folder| {

@@ -1,5 +1,6 @@
 //! `treenail proxy`.
 
+mod nesting;
 mod pattern;
 mod renames;
 mod report;
@@ -16,6 +17,7 @@ use treenail::proxy::{Proxy as Gateway, Remote};
 use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
 
+use self::nesting::nested_files;
 use self::pattern::Patterns;
 use self::renames::Renames;
 use self::report::report;
@@ -26,7 +28,7 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hosts::{EntryTls, ServerEntry};
-use crate::server::{StderrTail, describe_url};
+use crate::server::{MessageArgs, StderrTail, describe_url};
 use crate::signals::{interrupted, terminated};
 use crate::terminal::Terminal;
 
@@ -82,6 +84,9 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "REVISION")]
     protocol_version: Option<Revision>,
 
+    #[command(flatten)]
+    messages: MessageArgs,
+
     /// Time to wait for the servers before clients are served, because many clients list tools only once
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     wait: Duration,
@@ -116,7 +121,7 @@ fn parse_address(text: &str) -> Result<String, String> {
 impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         print_warnings(terminal);
-        let servers = self.servers()?;
+        let servers = self.servers(terminal)?;
         let prefixes = servers.iter().map(|(_, namespace, _)| prefix_of(namespace));
         let prefixes: Vec<_> = prefixes.collect();
         let renames = Renames::parse(&self.renamed, &prefixes)?;
@@ -151,14 +156,15 @@ impl Proxy {
     }
 
     /// Returns all servers with their names and namespaces.
-    fn servers(&self) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
+    fn servers(&self, terminal: &Terminal) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
+        let nested = nested_files(&self.files)?;
         let mut servers = Vec::new();
         for given in &self.named {
             let (name, entry) = named(given)?;
             servers.push((name.clone(), name, entry));
         }
         for file in &self.files {
-            for (name, entry) in configured(file)? {
+            for (name, entry) in configured(file, terminal)? {
                 servers.push((name.clone(), name, entry));
             }
         }
@@ -178,6 +184,11 @@ impl Proxy {
                 tls: EntryTls::default(),
             };
             servers.push((describe_url(url), String::new(), entry));
+        }
+        for (_, _, entry) in &mut servers {
+            if let ServerEntry::Program { env, .. } = entry {
+                env.extend(nested.clone());
+            }
         }
         if servers.is_empty() {
             let message =
@@ -207,6 +218,7 @@ impl Proxy {
             name: name.clone(),
             entry,
             protocol_version: self.protocol_version,
+            messages: self.messages,
             log: self.log.clone(),
             auth: self.auth.clone(),
             authorities: self.authorities.clone(),

@@ -9,7 +9,7 @@ use treenail::schema::Revision;
 use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
 use crate::exit::Failure;
 use crate::hosts::{EntryTls, ServerEntry, read_servers};
-use crate::server::{StderrTail, TlsArgs, proxied_client};
+use crate::server::{MessageArgs, StderrTail, TlsArgs, proxied_client};
 use crate::terminal::Terminal;
 
 /// Server behind the proxy, and the options that concern it.
@@ -18,6 +18,7 @@ pub(super) struct BehindProxy {
     pub(super) name: String,
     pub(super) entry: ServerEntry,
     pub(super) protocol_version: Option<Revision>,
+    pub(super) messages: MessageArgs,
     pub(super) log: Option<TraceTarget>,
     pub(super) auth: AuthArgs,
     /// Certificate authorities that all servers may have.
@@ -50,6 +51,7 @@ impl BehindProxy {
         args.target.url = None;
         args.auth = self.auth.clone();
         args.protocol_version = self.protocol_version;
+        args.messages = self.messages;
         args.trace.target.clone_from(&self.log);
         args.trace.label = Some(self.name.clone());
         match &self.entry {
@@ -132,13 +134,23 @@ pub(super) fn prefix_of(namespace: &str) -> String {
 }
 
 /// Reads the servers of a configuration file. Characters that names of tools must not have become `_`.
-pub(super) fn configured(file: &Path) -> Result<Vec<(String, ServerEntry)>, Failure> {
+pub(super) fn configured(
+    file: &Path,
+    terminal: &Terminal,
+) -> Result<Vec<(String, ServerEntry)>, Failure> {
     let legal = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
         _ => '_',
     };
-    let servers = read_servers(file)?.into_iter();
+    let servers = read_servers(file)?;
+    for server in servers.iter().filter(|server| server.has_env_file) {
+        let name = &server.name;
+        terminal.print_note(&format!(
+            "server `{name}`: `envFile` is not read; its variables have to be in `env`"
+        ));
+    }
     Ok(servers
+        .into_iter()
         .map(|server| (server.name.chars().map(legal).collect(), server.entry))
         .collect())
 }

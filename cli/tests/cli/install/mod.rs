@@ -206,3 +206,31 @@ fn relative_paths_in_arguments_are_noted() {
         assert_eq!(found, is_noted, "{scope} {argument}: {}", outcome.stderr);
     }
 }
+
+#[test]
+fn what_no_host_can_send_is_refused() {
+    let home = Home::new();
+    let install = ["install", "--host", "cursor", "--name", "test"];
+    let install = |url, header| home.run(&[&install[..], &[url, "--header", header]].concat());
+    for (url, header, reason) in [
+        (
+            "https://a.example/mcp",
+            ": c",
+            "the header `` has an invalid name",
+        ),
+        (
+            "https://a.example/mcp",
+            "A B: c",
+            "the header `A B` has an invalid name",
+        ),
+        ("https://a.example:99999/mcp", "A: c", "port"),
+        ("https://a.example/m cp", "A: c", "URL"),
+    ] {
+        let outcome = install(url, header);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(outcome.stderr.contains(reason), "{outcome:?}");
+    }
+    // Hosts replace variables.
+    let outcome = install("https://a.example:${PORT}/${input:path}", "A: ${B}");
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+}

@@ -4,6 +4,8 @@
 mod ends;
 mod http;
 #[cfg(unix)]
+mod nesting;
+#[cfg(unix)]
 mod output;
 
 use std::fs;
@@ -93,15 +95,17 @@ fn the_servers_of_a_configuration_file_are_served() {
     let file = folder.path().join("mcp.json");
     let missing = folder.path().join("missing");
     let config = json!({"mcpServers": {
-        "my server": {"command": server(), "args": []},
+        "my server": {"command": server(), "args": [], "envFile": ".env"},
         "gone": {"command": missing},
     }});
     fs::write(&file, config.to_string()).unwrap();
     let file = file.to_str().unwrap();
     let outcome = through_proxy(
-        &["call", "my_server.add", "a=1", "b=2"],
+        &["call", "my_server.add", "a=1", "b=2", "--verbose"],
         &["--config", file],
     );
+    let note = "server `my server`: `envFile` is not read";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     assert_eq!(
         (outcome.code, outcome.stdout.trim()),
         (0, "3"),

@@ -1,6 +1,7 @@
 //! Servers that run as child processes.
 
 mod environment;
+mod group;
 mod process;
 mod stderr;
 
@@ -36,9 +37,10 @@ use crate::client::{ClientError, ClientLimits};
 /// [`env`](Self::env) adds variables, and [`inherit_env`](Self::inherit_env) passes on the whole environment.
 ///
 /// The server runs in its own process group. Closing the session closes the input of the server. If the server does not exit
-/// within [`ClientLimits::shutdown_timeout`], it receives SIGTERM, and after the same time again SIGKILL (on Windows it is
-/// terminated at once). Dropping the session does the same in the background, while the tokio runtime is running; when the
-/// runtime stops first, the server is killed. After the server has exited, other processes in its group are killed.
+/// within [`ClientLimits::shutdown_timeout`], its group receives SIGTERM, and what is left of it after the same time SIGKILL (on
+/// Windows the server is terminated at once). Dropping the session does the same in the background, while the tokio runtime is
+/// running; when the runtime stops first, the group is killed. If the server exits without SIGTERM, other processes in its group are
+/// killed.
 ///
 /// If the server exits without being asked to, the session closes: pending requests fail with [`ClientError::Closed`], which
 /// contains the exit status. The client does not restart the server; the caller can do so with the same command.

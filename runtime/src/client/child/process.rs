@@ -9,13 +9,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::process::Child;
-#[cfg(unix)]
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::group::{End, Group};
 use crate::client::line::CloseReason;
+
+/// Reason of the end of a server that reads from the terminal, such as `ssh` for a passphrase. Its group is in the background there.
+const ASKED_AT_TERMINAL: &str =
+    "the server asked at the terminal, which it cannot use; it has to start without questions";
 
 /// Supervises a server in a separate task, until the server exits or the session closes.
 pub(super) fn supervise(
@@ -67,18 +70,21 @@ struct Process {
 impl Process {
     /// Waits for the server to exit, and stops it once `stop_requested` is ready. Returns the reason of the exit.
     async fn run(mut self, stop_requested: impl Future, shutdown_timeout: Duration) -> String {
-        let exited = {
+        let end = {
             let (mut exit, mut stop) = (pin!(self.wait_for_exit()), pin!(stop_requested));
             poll_fn(|context| match exit.as_mut().poll(context) {
-                Poll::Ready(()) => Poll::Ready(true),
-                Poll::Pending => stop.as_mut().poll(context).map(|_| false),
+                Poll::Ready(end) => Poll::Ready(Some(end)),
+                Poll::Pending => stop.as_mut().poll(context).map(|_| None),
             })
             .await
         };
-        if exited {
-            self.reap().await
-        } else {
-            self.stop(shutdown_timeout).await
+        match end {
+            Some(End::Exited) => self.reap().await,
+            Some(End::AskedAtTerminal) => {
+                self.reap().await;
+                ASKED_AT_TERMINAL.to_owned()
+            }
+            None => self.stop(shutdown_timeout).await,
         }
     }
 
@@ -87,28 +93,41 @@ impl Process {
         if timeout(limit, self.wait_for_exit()).await.is_ok() {
             return self.reap().await;
         }
-        if self.group.terminate() && timeout(limit, self.wait_for_exit()).await.is_ok() {
-            self.reap().await;
+        if self.group.terminate() && timeout(limit, self.wait_for_group()).await.is_ok() {
             return "the server did not exit in time and was terminated".to_owned();
         }
         self.group.kill();
-        if let Err(error) = self.child.kill().await {
-            tracing::warn!(%error, "a server could not be killed");
+        // A server that has been reaped has no id.
+        if self.child.id().is_some() {
+            if let Err(error) = self.child.kill().await {
+                tracing::warn!(%error, "a server could not be killed");
+            }
         }
         "the server did not exit in time and was killed".to_owned()
     }
 
-    /// Waits for the process of the server to exit, where possible without reaping it: once the leader of a group has been
-    /// reaped, the id of the group may be reused.
-    async fn wait_for_exit(&mut self) {
+    /// Waits for the process of the server to exit, or to be stopped at the terminal, where possible without reaping it: once the
+    /// leader of a group has been reaped, the id of the group may be reused.
+    async fn wait_for_exit(&mut self) -> End {
         #[cfg(unix)]
-        if self.group.wait_for_exit().await {
-            return;
+        if let Some(end) = self.group.wait_for_exit().await {
+            return end;
         }
         // The child stores its status, so it can be waited for again.
         if let Err(error) = self.child.wait().await {
             tracing::debug!(%error, "could not wait for a server");
         }
+        End::Exited
+    }
+
+    /// Waits for the exit of all processes of the group. A launcher exits at once when it is terminated, while the server that it has
+    /// started still cleans up.
+    async fn wait_for_group(&mut self) {
+        // Until the server has been reaped, its group does not end.
+        if let Err(error) = self.child.wait().await {
+            tracing::debug!(%error, "could not wait for a server");
+        }
+        self.group.ended().await;
     }
 
     /// Kills the rest of the group of a server that has exited, and reaps the server.
@@ -126,89 +145,19 @@ fn describe_exit(status: io::Result<ExitStatus>) -> String {
     }
 }
 
-/// Process group of a server. Dropping it kills the remaining processes, also when the tokio runtime stops.
-#[cfg(unix)]
-struct Group(Option<rustix::process::Pid>);
-
-#[cfg(unix)]
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(rustix::process::Pid::from_raw))
-    }
-
-    /// Waits for the leader of the group to exit, without reaping it. Returns false if that is not possible.
-    async fn wait_for_exit(&self) -> bool {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        // Registered before the first check, so that no signal is missed.
-        let Ok(mut child_signals) = signal(SignalKind::child()) else {
-            return false;
-        };
-        while let Some(leader) = self.0 {
-            match waitid(WaitId::Pid(leader), options) {
-                Ok(None) => {}
-                Ok(Some(_)) => return true,
-                Err(_) => return false,
-            }
-            if child_signals.recv().await.is_none() {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Sends SIGTERM to the group. Returns false if that failed.
-    fn terminate(&self) -> bool {
-        self.send_signal(rustix::process::Signal::TERM)
-    }
-
-    /// Kills the remaining processes, and drops the id of the group, which may now be reused.
-    fn kill(&mut self) {
-        self.send_signal(rustix::process::Signal::KILL);
-        self.0 = None;
-    }
-
-    fn send_signal(&self, signal: rustix::process::Signal) -> bool {
-        self.0
-            .is_some_and(|group| rustix::process::kill_process_group(group, signal).is_ok())
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Without process groups, only the process of the server itself is stopped.
-#[cfg(not(unix))]
-struct Group;
-
-#[cfg(not(unix))]
-impl Group {
-    fn of(_: &Child) -> Self {
-        Self
-    }
-
-    fn terminate(&self) -> bool {
-        false
-    }
-
-    fn kill(&mut self) {}
-}
-
 #[cfg(all(test, unix))]
 mod tests {
+    use std::process::Stdio;
+
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
     use tokio::process::Command;
 
     use super::*;
 
     fn start(script: &str) -> Process {
         let mut command = Command::new("sh");
-        let child = command.args(["-c", script]).process_group(0).spawn();
+        command.args(["-c", script]).stdout(Stdio::piped());
+        let child = command.process_group(0).spawn();
         let child = child.expect("there is a shell");
         Process {
             group: Group::of(&child),
@@ -229,7 +178,24 @@ mod tests {
             );
             let reason = process.reap().await;
             assert_eq!(reason, "the server has exited with status 3");
-            assert!(process.group.0.is_none(), "the group id is dropped");
+            assert!(!process.group.terminate(), "the group id is dropped");
         }
+    }
+
+    #[tokio::test]
+    async fn a_server_behind_a_launcher_may_clean_up() {
+        let server =
+            "trap 'sleep 0.3; echo saved; exit' TERM; echo ready; while :; do sleep 0.1; done";
+        let mut process = start(&format!("sh -c \"{server}\"; :"));
+        let mut stdout = BufReader::new(process.child.stdout.take().expect("it is piped"));
+        let mut text = String::new();
+        stdout.read_line(&mut text).await.expect("it is ready");
+        assert!(process.group.terminate());
+        tokio::select! {
+            // A process that nobody reaps stays in its group.
+            read = stdout.read_to_string(&mut text) => drop(read.expect("it is text")),
+            () = process.wait_for_group() => drop(stdout.read_to_string(&mut text).await),
+        }
+        assert_eq!(text, "ready\nsaved\n");
     }
 }

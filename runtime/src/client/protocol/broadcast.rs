@@ -11,6 +11,7 @@ use treenail_schema::Notification;
 
 use crate::client::ClientLimits;
 use crate::client::protocol::queue::{ByteSize, Queue};
+use crate::wire::read_json;
 
 /// A notification of a server.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ pub struct ServerNotification {
 impl ServerNotification {
     /// Decodes the parameters; `None` if this is not a valid notification `N`.
     pub fn decode<N: Notification>(&self) -> Option<N::Params> {
-        let params = (self.method == N::METHOD).then(|| serde_json::from_str(&self.params))?;
+        let params = (self.method == N::METHOD).then(|| read_json(&self.params))?;
         params.ok()
     }
 }
@@ -33,7 +34,7 @@ impl ServerNotification {
 impl ServerNotification {
     /// Decodes the parameters of a notification `method` of an extension; `None` if this is another one, or they do not fit.
     pub fn decode_as<P: DeserializeOwned>(&self, method: &str) -> Option<P> {
-        let params = (self.method == method).then(|| serde_json::from_str(&self.params))?;
+        let params = (self.method == method).then(|| read_json(&self.params))?;
         params.ok()
     }
 }

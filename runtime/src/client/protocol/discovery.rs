@@ -7,7 +7,7 @@ use treenail_schema::{DiscoverResult, ResultType, Revision};
 use crate::client::ClientError;
 use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::wire::{RpcError, quoted};
+use crate::wire::{RpcError, quoted, read_json};
 
 /// Newest revision that both sides support, by era.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) enum Discovery {
 impl Discovery {
     /// Parses the answer to a request that was sent in `revision`, with `meta`.
     pub(super) fn parse(text: &str, revision: Revision, meta: String) -> Result<Self, ClientError> {
-        let result = match serde_json::from_str::<DiscoverResult>(text) {
+        let result = match read_json::<DiscoverResult>(text) {
             Ok(result) => result,
             Err(error) if lists_revisions(text) => {
                 return Err(ClientError::protocol(format!(

@@ -5,11 +5,11 @@ use treenail_schema::internal::{read_call_tool_result, without_later_members};
 use treenail_schema::{CallToolRequest, CallToolResult, Request, ResultObject as _, Revision};
 
 use crate::client::ClientError;
-use crate::wire::quoted;
+use crate::wire::{quoted, read_json, replace_halves};
 
 /// Reads a result as its type.
 pub(in crate::client) fn read<T: DeserializeOwned>(text: &str) -> Result<T, ClientError> {
-    serde_json::from_str(text).map_err(|error| unreadable(&error))
+    read_json(text).map_err(|error| unreadable(&error))
 }
 
 /// Reads the result of a method, given the revision of its server.
@@ -17,7 +17,7 @@ pub(in crate::client) fn read_result<R: Request>(
     text: &str,
     revision: impl FnOnce() -> Revision,
 ) -> Result<R::Result, ClientError> {
-    R::read_result(text).or_else(|error| read_without_later::<R>(text, revision(), &error))
+    R::read_result(text).or_else(|error| read_again::<R>(text, revision(), &error))
 }
 
 /// Reads the result of a call into an empty one, given the revision of its server.
@@ -27,12 +27,25 @@ pub(in crate::client) fn read_call_result(
     revision: impl FnOnce() -> Revision,
 ) -> Result<(), ClientError> {
     if let Err(error) = read_call_tool_result(text, result) {
-        *result = read_without_later::<CallToolRequest>(text, revision(), &error)?;
+        *result = read_again::<CallToolRequest>(text, revision(), &error)?;
     }
     Ok(())
 }
 
-/// Reads a result that cannot be read with the members of other revisions, which its own revision allows to have any value.
+/// Reads a result that cannot be read, without its halves of characters and without members of other revisions.
+#[cold]
+fn read_again<R: Request>(
+    text: &str,
+    revision: Revision,
+    error: &serde_json::Error,
+) -> Result<R::Result, ClientError> {
+    let Some(text) = replace_halves(text) else {
+        return read_without_later::<R>(text, revision, error);
+    };
+    R::read_result(&text).or_else(|error| read_without_later::<R>(&text, revision, &error))
+}
+
+/// Reads a result without the members of other revisions, which its own revision allows to have any value.
 #[cold]
 fn read_without_later<R: Request>(
     text: &str,

@@ -31,6 +31,7 @@ use super::build::BuildOutcome;
 use super::client::ClientOutput;
 use super::message::{self, ClientRequest};
 use crate::exit::{Exit, Failure};
+use crate::server::NESTED_SHUTDOWN_TIMEOUT;
 use crate::server::trace::Trace;
 use crate::terminal::Terminal;
 
@@ -142,7 +143,7 @@ impl Relay {
         let launcher = Launcher {
             terminal: options.terminal.clone(),
             trace: options.trace.clone(),
-            limits: ClientLimits::default(),
+            limits: ClientLimits::default().shutdown_timeout(NESTED_SHUTDOWN_TIMEOUT),
             events: sender,
             next_id: Arc::new(AtomicI64::new(1)),
         };

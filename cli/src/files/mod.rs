@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, Failure};
 use crate::render::{Rendered, format_size};
+use crate::signals::on_thread;
 use crate::terminal::Terminal;
 
 /// Maximum size of a lock file or generated file; larger files are not read.
@@ -44,14 +45,11 @@ pub(crate) async fn print_or_save(
             Rendered::Text(text) => Some(text.as_str()),
             Rendered::Bytes { .. } | Rendered::Invalid(_) => None,
         });
-        return save_file(
-            file,
-            texts.collect::<Vec<_>>().join("\n").as_bytes(),
-            terminal,
-        );
+        let text = texts.collect::<Vec<_>>().join("\n");
+        return save_file(file, text.as_bytes(), terminal).await;
     }
     match binary.as_slice() {
-        [bytes] => save_file(file, bytes, terminal)?,
+        [bytes] => save_file(file, bytes, terminal).await?,
         several => save_numbered(file, several, terminal)?,
     }
     for part in parts {
@@ -80,8 +78,12 @@ pub(crate) fn check_decoded(parts: &[Rendered]) -> Result<(), Failure> {
 }
 
 /// Saves a result to a file, and reports it.
-pub(crate) fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
-    replace_file(file, bytes)?;
+pub(crate) async fn save_file(
+    file: &Path,
+    bytes: &[u8],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    write_result(file, bytes).await?;
     note_saved(file, bytes, terminal);
     Ok(())
 }
@@ -120,6 +122,15 @@ pub(crate) enum FileMode {
     Private,
 }
 
+/// Writes a result of a server as [`replace_file`] does. The reader of a pipe may stall, so a thread writes to it.
+pub(crate) async fn write_result(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if !is_special(file) {
+        return replace_file(file, bytes);
+    }
+    let (path, bytes) = (file.to_owned(), bytes.to_vec());
+    on_thread(move || replace_file(&path, &bytes)).await
+}
+
 /// Replaces a file atomically, so that readers see the old content or the new content, but never a part of it.
 pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     replace_file_with(file, bytes, FileMode::Default)
@@ -128,14 +139,18 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Replaces a file atomically, with permissions for a new one. Symbolic links to it stay, and so do devices and pipes, which are
 /// written directly.
 pub(crate) fn replace_file_with(file: &Path, bytes: &[u8], mode: FileMode) -> Result<(), Failure> {
-    let is_special = |file: &Path| fs::metadata(file).is_ok_and(|it| !it.is_file() && !it.is_dir());
-    // The file behind `/dev/stdout` is open in other processes, too.
-    let written = if file.starts_with("/dev") || is_special(file) {
+    let written = if is_special(file) {
         fs::write(file, bytes)
     } else {
         link_target(file).and_then(|target| replace_regular(&target, bytes, mode))
     };
     written.map_err(Failure::io(format!("`{}`", file.display())))
+}
+
+/// Returns whether a file is a device or a pipe. The file behind `/dev/stdout` is open in other processes, too.
+fn is_special(file: &Path) -> bool {
+    let is_other = |file: fs::Metadata| !file.is_file() && !file.is_dir();
+    file.starts_with("/dev") || fs::metadata(file).is_ok_and(is_other)
 }
 
 /// Follows the symbolic links of a file, which may not exist yet.
@@ -227,70 +242,4 @@ fn numbered_path(file: &Path, number: usize) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::Verbosity;
-
-    #[cfg(unix)]
-    #[test]
-    fn a_device_stays_a_device() {
-        use std::os::unix::fs::FileTypeExt as _;
-
-        let directory = tempfile::tempdir().unwrap();
-        let link = directory.path().join("null");
-        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        replace_file(&link, b"text").unwrap();
-        let kind = fs::metadata("/dev/null").unwrap().file_type();
-        assert!(kind.is_char_device());
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_stay_and_permissions_are_retained() {
-        use std::os::unix::fs::{PermissionsExt as _, symlink};
-
-        let directory = tempfile::tempdir().unwrap();
-        let path = |name: &str| directory.path().join(name);
-        symlink("second", path("first")).unwrap();
-        symlink("target", path("second")).unwrap();
-        // The target of the links does not exist at first.
-        for mode in [0o640, 0o600] {
-            replace_file(&path("first"), b"text").unwrap();
-            fs::set_permissions(path("target"), Permissions::from_mode(mode)).unwrap();
-            replace_file(&path("first"), b"text").unwrap();
-            let target = fs::symlink_metadata(path("target")).unwrap();
-            assert_eq!(target.permissions().mode() & 0o777, mode);
-            assert!(path("second").is_symlink() && path("first").is_symlink());
-        }
-        symlink("loop", path("loop")).unwrap();
-        assert!(replace_file(&path("loop"), b"text").is_err());
-        assert!(path("loop").is_symlink());
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4);
-    }
-
-    #[tokio::test]
-    async fn content_that_cannot_be_decoded_overwrites_no_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("plot.png");
-        fs::write(&file, "old").unwrap();
-        let parts = [Rendered::Invalid("[image]".to_owned())];
-        let terminal = Terminal::new(Verbosity {
-            quiet: true,
-            verbose: 0,
-        });
-        let saved = print_or_save(&parts, Some(&file), &terminal).await;
-        assert_eq!(saved.unwrap_err().exit(), Exit::Protocol);
-        assert_eq!(fs::read(&file).unwrap(), b"old");
-    }
-
-    #[test]
-    fn numbers_are_inserted_before_the_extension() {
-        assert_eq!(
-            numbered_path(Path::new("a/plot.png"), 2),
-            Path::new("a/plot-2.png")
-        );
-        assert_eq!(numbered_path(Path::new("plot"), 1), Path::new("plot-1"));
-    }
-}
+mod tests;
