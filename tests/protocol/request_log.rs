@@ -1,5 +1,7 @@
 //! The log of requests, and warnings about slow ones.
 
+use std::pin::pin;
+use std::task::{self, Waker};
 use std::time::Duration;
 
 use serde_json::json;
@@ -23,18 +25,23 @@ async fn sleep(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
-/// Never waits, and yields only when its budget is used up.
-#[mcp_tool(timeout = Duration::from_millis(20))]
+/// Never waits, and yields only when its budget is used up. Meanwhile the paused clock advances.
+#[mcp_tool(timeout = Duration::from_secs(60))]
 async fn busy() -> i64 {
     loop {
+        // Only its second poll would yield.
+        let mut step = pin!(tokio::time::advance(Duration::from_millis(100)));
+        let _ = step
+            .as_mut()
+            .poll(&mut task::Context::from_waker(Waker::noop()));
         tokio::task::coop::consume_budget().await;
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_always_ready_is_slow_too() {
     Log::start();
-    let log = LogLayer::new().slow(Duration::from_millis(1));
+    let log = LogLayer::new().slow(Duration::from_secs(1));
     let server = treenail::server!().tools(tools![busy]).layer(log);
     let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;
     peer.call("busy", json!({})).await;

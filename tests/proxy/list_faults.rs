@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use treenail::client::{ClientError, ClientLimits};
+use treenail::dynamic::{Prompt, Tool};
 use treenail::prelude::*;
-use treenail::proxy::Remote;
+use treenail::proxy::{ProxyLimits, Remote};
 use treenail::server::FeatureDescriptor;
 
 use crate::log::Log;
 use crate::script::{Line, legacy_server, scripted, tools};
-use crate::station::{LEGACY, MODERN, client_of, gateway, impatient};
+use crate::station::{LEGACY, MODERN, client_of, gateway, impatient, remote};
 
 /// Server of the legacy era with tools and resources. `lists` answers requests for lists, or returns false: then they fail.
 pub(crate) fn failing(lists: impl FnMut(&Value, &Line) -> bool + Send + 'static) -> Remote {
@@ -258,4 +259,25 @@ async fn changes_before_and_between_subscriptions_are_not_lost() {
         }
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn the_number_of_features_is_limited() {
+    let tool = |name: &str| Tool::new(name).handler(|_, _| async { "done" });
+    let prompt = Prompt::new("third").handler(|_, _| async { "text" });
+    let builder = Server::builder("many", "1").add(tool("first"));
+    let many = builder.add(tool("second")).add(prompt).build().unwrap();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
+    let (gateway, proxy) = gateway();
+    let proxy = proxy.limits(ProxyLimits::default().features(2));
+    let mounted = proxy.mount(remote("many", &many, MODERN)).unwrap();
+    mounted.connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    assert_eq!(client.tools().await.unwrap().len(), 2);
+    assert_eq!(client.prompts().await.unwrap().len(), 0);
+    let lines = log.lines();
+    let warned = lines.iter().any(|line| {
+        line.contains("count=1") && line.contains("the server has more features than are served")
+    });
+    assert!(warned, "{lines:?}");
 }

@@ -28,10 +28,8 @@ pub(crate) struct Calls {
 #[derive(Debug, Default)]
 struct State {
     running: HashMap<i64, Running>,
-    /// Clients of the calls that were cancelled not long ago, each once, the latest at the end.
+    /// Clients of the calls that were cancelled not long ago, each once, the latest at the end, at most [`MAX_CANCELLED`].
     cancelled: VecDeque<(Instant, ClientIdentity)>,
-    /// Time at which a client was last forgotten, because there were too many.
-    forgotten: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -56,12 +54,11 @@ impl State {
     fn note_cancelled(&mut self, client: ClientIdentity) {
         self.cancelled
             .retain(|(at, other)| is_recent(*at) && !other.is_same(&client));
-        let now = Instant::now();
         if self.cancelled.len() == MAX_CANCELLED {
+            // While its call is recent, so are those of the others, which are of other clients too.
             self.cancelled.pop_front();
-            self.forgotten = Some(now);
         }
-        self.cancelled.push_back((now, client));
+        self.cancelled.push_back((Instant::now(), client));
     }
 }
 
@@ -109,8 +106,7 @@ impl Calls {
             return Err(Unrelated::OtherRunning);
         }
         let mut recent = state.cancelled.iter().filter(|(at, _)| is_recent(*at));
-        // The call of a client that is not remembered any more may be the one.
-        if state.forgotten.is_some_and(is_recent) || recent.any(|(_, client)| is_other(client)) {
+        if recent.any(|(_, client)| is_other(client)) {
             return Err(Unrelated::OtherEnded);
         }
         Ok((*id, newest.events.clone()))
@@ -170,5 +166,58 @@ impl Drop for CallGuard {
         }
         drop(state);
         self.calls.ended.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context as TaskContext, Waker};
+
+    use tokio::time::advance;
+    use treenail_runtime::dynamic::Tool;
+    use treenail_runtime::{Handled, Principal, Server};
+
+    use super::*;
+
+    /// Returns the identities of different clients.
+    fn clients(count: usize) -> Vec<ClientIdentity> {
+        let found = Arc::<Mutex<Vec<_>>>::default();
+        let log = Arc::clone(&found);
+        let identify = Tool::new("identify").handler(move |cx, _| {
+            log.lock().unwrap().push(cx.client_identity());
+            async { "done" }
+        });
+        let server = Server::builder("x", "1").add(identify).build().unwrap();
+        for number in 0..count {
+            let mut connection = server.connect();
+            connection
+                .extensions_mut()
+                .insert(Principal::new(number.to_string()));
+            let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"identify","_meta":{
+                "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+            if let Handled::Pending(call) = connection.handle_message(call, &mut Vec::new()) {
+                let mut call = pin!(call);
+                let _ = call
+                    .as_mut()
+                    .poll(&mut TaskContext::from_waker(Waker::noop()));
+            }
+        }
+        std::mem::take(&mut *found.lock().unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_may_belong_to_a_client_that_was_forgotten() {
+        let calls = Arc::<Calls>::default();
+        let clients = clients(MAX_CANCELLED + 1);
+        assert_eq!(clients.len(), MAX_CANCELLED + 1);
+        for client in &clients {
+            drop(calls.register(1, client.clone(), 1));
+        }
+        let last = clients.last().unwrap();
+        let _running = calls.register(2, last.clone(), 1);
+        let unrelated = calls.only_client().map(drop);
+        assert_eq!(unrelated, Err(Unrelated::OtherEnded));
+        advance(CANCELLED_CALL_RETENTION).await;
+        assert_eq!(calls.only_client().map(drop), Ok(()));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use treenail_schema::internal::object::object;
 
 use crate::ask::binding::QuestionId;
-use crate::ask::callers::Callers;
+use crate::ask::callers::{Callers, ValueKey};
 use crate::environment;
 use crate::wire::{Members, RpcError, shortened};
 
@@ -90,6 +90,15 @@ impl State {
     pub(super) fn put_answer(&mut self, key: String, answer: Answer) {
         self.answers.retain(|(one, _)| *one != key);
         self.answers.push((key, answer));
+    }
+
+    /// Removes a value.
+    #[inline]
+    pub(super) fn remove(&mut self, value: ValueKey<'_>) {
+        match value {
+            ValueKey::Answer(key) => self.answers.retain(|(one, _)| one != key),
+            ValueKey::Work(key) => drop(self.once.remove(key)),
+        }
     }
 }
 

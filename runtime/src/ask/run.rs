@@ -48,12 +48,16 @@ impl Run {
         Ok(())
     }
 
-    /// Binds a value to its caller. One that another caller has obtained in an earlier round is rejected.
+    /// Binds a value to its caller. One that another caller has obtained in an earlier round is rejected, and one that another
+    /// caller has obtained in this round is dropped.
     #[inline]
     pub(super) fn admit(&mut self, asker: Asker<'_>, value: ValueKey<'_>) -> Result<(), RpcError> {
         let state = &mut self.resumed.state;
-        if state.rounds > 0 && state.callers.is_of_other(asker, value) {
-            return Err(RpcError::invalid_params(INVALID_STATE));
+        if state.callers.is_of_other(asker, value) {
+            if state.rounds > 0 {
+                return Err(RpcError::invalid_params(INVALID_STATE));
+            }
+            state.remove(value);
         }
         state.callers.bind(asker, value);
         Ok(())

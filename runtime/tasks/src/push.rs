@@ -243,3 +243,22 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_version_is_not_sent_after_a_newer_one() {
+        let server = Server::builder("x", "1").build().unwrap();
+        let (watch, id) = (Watch::new(1), TaskId::random().unwrap());
+        assert!(watch.add(&id));
+        for version in [3, 2] {
+            watch.send(&server, &id, (version, false), "{}").unwrap();
+            assert_eq!(watch.watched().get(&id), Some(&3));
+        }
+        // The end is the last version in any case.
+        watch.send(&server, &id, (1, true), "{}").unwrap();
+        assert_eq!(watch.watched().get(&id), None);
+    }
+}

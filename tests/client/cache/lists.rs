@@ -118,15 +118,16 @@ async fn all_pages_are_fetched_within_the_limits() {
         "CLI-PAGE-02, CLI-PAGE-03"
     );
 
-    for limits in [
-        ClientLimits::default().lists(ListLimits::default().pages(3)),
-        ClientLimits::default().lists(ListLimits::default().items(100)),
+    for (limits, reason) in [
+        (ListLimits::default().pages(3), "more than 3 pages"),
+        (ListLimits::default().items(100), "more than 100 items"),
     ] {
+        let limits = ClientLimits::default().lists(limits);
         let endless = |cursor: Option<&str>| {
             let next = format!("{}+", cursor.unwrap_or_default());
             json!({"tools": tools(&["a"; 40]), "nextCursor": next})
         };
-        let (session, _) = scripted(server_with_pages(endless));
+        let (session, received) = scripted(server_with_pages(endless));
         let client = McpClient::builder()
             .session(session)
             .limits(limits)
@@ -135,6 +136,10 @@ async fn all_pages_are_fetched_within_the_limits() {
             .unwrap();
         let error = client.tools().await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+        let methods = received.methods();
+        let pages = methods.iter().filter(|method| *method == "tools/list");
+        assert_eq!(pages.count(), 3, "{reason}");
     }
 }
 
@@ -241,4 +246,25 @@ async fn the_timeout_of_a_call_applies_to_the_list_before_it() {
     );
     assert_eq!(start.elapsed(), limit);
     assert!(!received.methods().contains(&"tools/call".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_cached_for_more_than_a_day() {
+    let (session, received) = scripted(|message| {
+        if message["method"] == "server/discover" {
+            discovered(message)
+        } else {
+            let contents = json!([{"uri": "a://1", "text": "x"}]);
+            let result = json!({"resultType": "complete", "ttlMs": 1_000_000_000_000_000_u64,
+                "cacheScope": "private", "tools": tools(&["a"]), "contents": contents});
+            Reply::result(message, &result)
+        }
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    for (hours, requests) in [(0, 2), (23, 2), (25, 4)] {
+        tokio::time::advance(Duration::from_secs(hours * 60 * 60)).await;
+        client.tools().await.unwrap();
+        client.read_resource("a://1").await.unwrap();
+        assert_eq!(received.methods().len(), 1 + requests, "{hours}");
+    }
 }

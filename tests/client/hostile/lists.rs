@@ -7,22 +7,23 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use treenail::client::{
-    ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
-    TransportKind,
+    ClientError, ClientLimits, IncomingHandler, ListLimits, Session, SessionFuture,
+    SessionNotification, SessionRequest, TransportKind,
 };
 use treenail::prelude::*;
 
-use super::modern;
+use super::{modern, modern_with_limits};
 use crate::script::Reply;
 
 #[tokio::test]
 async fn the_pages_of_a_list_share_a_byte_limit() {
     let pages = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&pages);
-    let client = modern(move |message| {
+    let limits = ClientLimits::default().lists(ListLimits::default().bytes(16 << 10));
+    let client = modern_with_limits(limits, move |message| {
         let page = counter.fetch_add(1, Ordering::Relaxed);
         let tool = json!({"name": format!("t{page}"), "inputSchema": {"type": "object"},
-            "description": "x".repeat(4 << 20)});
+            "description": "x".repeat(1 << 10)});
         let mut result = json!({"resultType": "complete", "tools": [tool]});
         if page < 30 {
             result["nextCursor"] = json!(format!("after {page}"));
@@ -34,7 +35,7 @@ async fn the_pages_of_a_list_share_a_byte_limit() {
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
     assert!(error.to_string().contains("bytes"), "{error}");
     let pages = pages.load(Ordering::Relaxed);
-    assert!(pages <= 17, "{pages} pages of 4 MiB were fetched");
+    assert!(pages <= 17, "{pages} pages of 1 KiB were fetched");
 }
 
 #[tokio::test]

@@ -10,15 +10,23 @@ use treenail::prelude::*;
 
 use crate::script::{Reply, discovered, scripted_with_limits};
 
-/// Creates a session with a modern server whose messages are not limited.
+/// Creates a session with a modern server and the default limits.
 async fn modern(
+    reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> Result<McpClient, ClientError> {
+    modern_with_limits(ClientLimits::default(), reply).await
+}
+
+/// As [`modern`], with other limits.
+async fn modern_with_limits(
+    limits: ClientLimits,
     mut reply: impl FnMut(&Value) -> Reply + Send + 'static,
 ) -> Result<McpClient, ClientError> {
-    let limits = ClientLimits::default();
     let (session, _) =
         scripted_with_limits(&limits, move |message| match message["method"].as_str() {
             Some("server/discover") => discovered(message),
             _ => reply(message),
         });
-    McpClient::builder().session(session).build().await
+    let builder = McpClient::builder().session(session).limits(limits);
+    builder.build().await
 }

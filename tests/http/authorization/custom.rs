@@ -7,15 +7,15 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use treenail::context::Principal;
-use treenail::http::{AuthorizeFuture, Authorized, HttpAuthorizer, http_service};
+use treenail::http::{AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, http_service};
 use treenail::scope::{Access, Authority, RequiredScopes};
 
 use super::{LIFETIME, builder, tool};
 use crate::client::{Post, next};
 
-/// Accepts one key, whose requests end `LIFETIME` later.
+/// Accepts one key, whose requests end `LIFETIME` later, and the key `endless`.
 #[derive(Debug)]
 struct ApiKey(&'static str);
 
@@ -58,10 +58,11 @@ impl HttpAuthorizer for ApiKey {
 
     fn authorize<'a>(&'a self, parts: &'a Parts) -> AuthorizeFuture<'a> {
         let key = parts.headers.get("authorization");
-        let caller = key.filter(|key| *key == self.0).map(|_| {
+        let key = key.filter(|key| *key == self.0 || *key == "endless");
+        let caller = key.map(|key| {
             let access = Access::new(Reader::default());
             let mut caller = Authorized::new(Principal::new("alice"), access);
-            caller.expires_at = Some(SystemTime::now() + LIFETIME);
+            caller.expires_at = (key == self.0).then(|| SystemTime::now() + LIFETIME);
             caller
         });
         Box::pin(async { caller.ok_or_else(|| respond(StatusCode::UNAUTHORIZED, "no key")) })
@@ -107,10 +108,38 @@ async fn the_streams_of_its_callers_end_at_their_expiry() {
     let start = Instant::now();
     let response = listen.begin(&service).await;
     assert_eq!(response.status(), 200);
-    let mut body = response.into_body();
-    while next(&mut body).await.is_some() {}
+    read_to_end(response.into_body()).await;
     // The time of the system has passed beside the paused clock, too.
     let (elapsed, tolerance) = (start.elapsed(), Duration::from_secs(5));
     assert!(elapsed + tolerance > LIFETIME, "{elapsed:?}");
     assert!(elapsed < LIFETIME + tolerance, "{elapsed:?}");
+}
+
+async fn read_to_end(mut body: HttpBody) {
+    while next(&mut body).await.is_some() {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_a_session_outlives_the_first_key_if_another_has_no_expiry() {
+    for (first, second) in [("key", "endless"), ("endless", "key")] {
+        let service = http_service(builder().build().unwrap());
+        let service = service.authorize(ApiKey("key")).unwrap();
+        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }});
+        let post = Post::raw(initialize.to_string()).with("authorization", first);
+        let response = post.send(&service).await;
+        let session = response.header("mcp-session-id").unwrap();
+        let get = Post::raw("").method("GET");
+        let get = get.with("accept", "text/event-stream");
+        let get = get
+            .with("mcp-session-id", session)
+            .with("authorization", second);
+        let response = get.begin(&service).await;
+        assert_eq!(response.status(), 200);
+        let ended = timeout(2 * LIFETIME, read_to_end(response.into_body())).await;
+        assert!(ended.is_err(), "{first} {second}");
+    }
 }

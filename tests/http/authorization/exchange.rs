@@ -1,7 +1,7 @@
 //! Exchange of the token of a caller for a token of another service.
 
 use serde_json::json;
-use treenail::auth::testing::{Endpoint, TestAuthorizationServer, TestClient};
+use treenail::auth::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
 use treenail::auth::{ResourceServer, TokenExchange};
 use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
@@ -121,4 +121,34 @@ async fn a_token_is_exchanged_for_the_allowed_audiences_only() {
     let own = own.token_exchange(exchange.audience(RESOURCE));
     let error = own.metadata_service().unwrap_err().to_string();
     assert!(error.contains("for this server itself"), "{error}");
+}
+
+#[tokio::test]
+async fn an_exchanged_token_that_is_no_access_token_is_refused() {
+    let client = TestClient::secret("mcp-server", "s3cret");
+    let server = TestAuthorizationServer::builder().client(client);
+    let server = server.resource(RESOURCE).resource(CALENDAR).start();
+    let server = server.await.unwrap();
+    let exchange = TokenExchange::new(server.issuer(), "mcp-server", "s3cret").audience(CALENDAR);
+    let resource = ResourceServer::new(RESOURCE).issuer(server.issuer());
+    let mcp = service(resource.token_exchange(exchange));
+    let token = server.token("alice").resource(RESOURCE).issue();
+    let post = || Post::tool("exchange", json!({"audience": CALENDAR, "scope": ""}));
+    for (member, value) in [
+        (
+            "issued_token_type",
+            "urn:ietf:params:oauth:token-type:refresh_token",
+        ),
+        (
+            "issued_token_type",
+            "urn:ietf:params:oauth:token-type:id_token",
+        ),
+        ("token_type", "DPoP"),
+    ] {
+        server.inject_once(Fault::Replace(Endpoint::Token, member, json!(value)));
+        let (_, body) = call(&mcp, post(), &token).await;
+        assert!(body.contains(&format!("`{member}` must be")), "{body}");
+    }
+    let (_, body) = call(&mcp, post(), &token).await;
+    assert!(!body.contains("must be"), "AUTH-R-48: {body}");
 }

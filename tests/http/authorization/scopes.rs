@@ -284,12 +284,14 @@ async fn a_method_of_an_extension_requires_scopes() {
     const ID: &str = "com.example/files";
     let check = |cx: Context, _: Value| async move { cx.require_scope("files:admin") };
     let extension = Extension::new(ID).method("files/check", check);
-    let guarded = Guarded::of(builder().extension(extension), |resource| resource);
+    let guarded = Guarded::of(builder().extension(extension), |resource| {
+        resource.required_scopes(["files:read"])
+    });
     let declared = json!({"extensions": {ID: {}}});
     let post = || Post::modern_as("files/check", json!({}), &declared);
     let refused = guarded.send_with(post(), "files:read").await;
-    expect_forbidden(&refused, "files:admin", "AUTH-R-15");
-    let served = guarded.send_with(post(), "files:admin").await;
+    expect_forbidden(&refused, "files:admin files:read", "AUTH-R-15");
+    let served = guarded.send_with(post(), "files:admin files:read").await;
     assert_eq!(served.status, 200, "{served:?}");
     let anonymous = post().send(&guarded.service).await;
     assert_eq!(anonymous.status, 401, "{anonymous:?}");

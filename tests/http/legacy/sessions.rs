@@ -210,3 +210,16 @@ async fn a_session_that_only_calls_does_not_retain_removed_features() {
         assert_eq!(Arc::strong_count(&state), 1, "{is_filtered}");
     }
 }
+
+#[tokio::test]
+async fn listening_streams_of_sessions_are_limited() {
+    let limits = Limits::default().http(HttpLimits::default().listen_streams(1));
+    let service = service_within(limits).with_stream_permits();
+    let first = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let second = Client::start(&service, Revision::LATEST_LEGACY).await;
+    let stream = first.get().begin(&service).await;
+    assert_eq!(stream.status(), 200);
+    assert_eq!(second.get().begin(&service).await.status(), 503);
+    drop(stream);
+    assert_eq!(second.get().begin(&service).await.status(), 200);
+}

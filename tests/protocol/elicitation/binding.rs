@@ -1,7 +1,12 @@
-//! Arguments to which a `requestState` is bound: their complete JSON, including parts that the function ignores.
+//! The values to which a `requestState` is bound: the server, the questions, and the complete JSON of the arguments, including parts
+//! that the function ignores.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use treenail::Server;
+use treenail::elicit::RequestStateKey;
 use treenail::prelude::*;
 
 use crate::support::hotel::guest;
@@ -26,8 +31,31 @@ async fn pay(
     Ok(format!("paid {amount} to {to}: {note}"))
 }
 
+/// Price that rises with each run.
+#[derive(Default)]
+struct Price(Arc<AtomicU32>);
+
+#[mcp_tool]
+impl Price {
+    #[tool]
+    async fn buy(&self, cx: &Context, key: Option<String>) -> Result<String, AskError> {
+        let price = self.0.fetch_add(1, Ordering::SeqCst);
+        let question = cx.confirm(format!("Pay {price}?"));
+        match key {
+            Some(key) => question.key(key).await?,
+            None => question.await?,
+        }
+        Ok(format!("paid {price}"))
+    }
+}
+
 fn server() -> Server {
-    Server::builder("bank", "1.0.0")
+    server_called("bank")
+}
+
+fn server_called(name: &str) -> Server {
+    Server::builder(name, "1.0.0")
+        .request_state_key(RequestStateKey::new([7; 32]))
         .tools(tools![pay])
         .build()
         .unwrap()
@@ -122,5 +150,38 @@ async fn state_is_accepted_for_reordered_arguments() {
         let answer = tried(&mut peer, made_for, with).await;
         let actual = text(&answer["result"]);
         assert!(actual.starts_with("paid 1 to "), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn state_is_rejected_by_a_server_with_another_name() {
+    let (bank, shop) = (server_called("bank"), server_called("shop"));
+    let mut peers = [guest(&bank, MODERN).await, guest(&shop, MODERN).await];
+    let arguments = r#"{"amount":1,"to":7}"#;
+    let asked = call(&mut peers[0], arguments, None).await;
+    let state = Some(&asked["result"]["requestState"]);
+    let answer = call(&mut peers[1], arguments, state).await;
+    assert_eq!(error(&answer).0, -32602, "they share a key: {answer}");
+    let answer = call(&mut peers[0], arguments, state).await;
+    assert_eq!(text(&answer["result"]), "paid 1 to 7: ");
+}
+
+#[tokio::test]
+async fn an_answer_is_not_used_for_another_question_with_the_same_key() {
+    for arguments in [json!({}), json!({"key": "price"})] {
+        let server = treenail::server!().mount(Price::default());
+        let mut peer = guest(&server.build().unwrap(), MODERN).await;
+        let mut extra = json!({});
+        for price in 0..3 {
+            let asked = peer.round("buy", arguments.clone(), extra).await;
+            let requests = asked["result"]["inputRequests"].as_object();
+            let (key, request) = requests.unwrap().iter().next().unwrap();
+            let message = &request["params"]["message"];
+            assert_eq!(*message, format!("Pay {price}?"), "{asked}");
+            extra = json!({
+                "requestState": asked["result"]["requestState"],
+                "inputResponses": {key: {"action": "accept", "content": {}}},
+            });
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use super::hotel::{ELICITS, agree, guest, hotel};
@@ -226,5 +227,35 @@ async fn spawned_tasks_can_elicit() {
         let mut peer = guest(&server, revision).await;
         let (answer, _) = peer.call_and_agree("spawned", json!({})).await;
         assert_eq!(text(&answer["result"]), "Ada", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_not_opened_in_a_revision_without_them() {
+    let (_, server) = hotel();
+    let modes = json!({"elicitation": {"form": {}, "url": {}}});
+    let mut peer = Peer::connect_as(&server, Revision::V2025_06_18, modes).await;
+    let (answer, questions) = peer.call_and_agree("book_and_pay", json!({})).await;
+    assert_eq!(questions.len(), 1, "only the form: {questions:?}");
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(text(&answer["result"]).contains(r#""url""#), "{answer}");
+}
+
+#[mcp_tool]
+async fn open(cx: &Context, url: String) -> Result<(), AskError> {
+    cx.elicit_url("Pay there", url).await
+}
+
+#[tokio::test]
+async fn a_page_whose_url_is_none_is_not_opened() {
+    let server = treenail::server!().tools(tools![open]).build().unwrap();
+    for revision in ELICITS.into_iter().skip(1) {
+        let mut peer = guest(&server, revision).await;
+        for url in ["no url", "/pay", "https://a b", "https://a/\nb", ""] {
+            let (answer, questions) = peer.call_and_agree("open", json!({"url": url})).await;
+            assert_eq!(questions.len(), 0, "{revision} {url}");
+            let reason = text(&answer["result"]);
+            assert!(reason.contains("the URL is no URI"), "{url}: {reason}");
+        }
     }
 }

@@ -149,3 +149,25 @@ async fn progress_of_the_function_and_of_its_items_is_one_sequence() {
         assert_eq!(progress, [1.0, 50.0, 51.0, 52.0], "{notifications:?}");
     }
 }
+
+#[tokio::test]
+async fn a_progress_token_that_is_too_long_is_refused() {
+    let limits = Limits::default().progress_token_bytes(16);
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&fixture(limits.clone()).server, revision).await;
+        let call = |meta: Value| json!({"name": "words", "arguments": {"to": 1}, "_meta": meta});
+        let long = json!({"progressToken": "x".repeat(17)});
+        let (code, message) = peer.refused("tools/call", call(long)).await;
+        assert_eq!(code, -32602, "{revision}: {message}");
+        assert!(message.contains("progressToken"), "{revision}: {message}");
+        for meta in [
+            json!({"progressToken": "x".repeat(16)}),
+            json!({"progressToken": 1, "com.example/note": "x".repeat(1_000)}),
+        ] {
+            let (notifications, result) =
+                call_with_progress(&mut peer, "words", json!({"to": 1}), meta.clone()).await;
+            let token = &notifications[0]["progressToken"];
+            assert_eq!(*token, meta["progressToken"], "{revision}: {result}");
+        }
+    }
+}

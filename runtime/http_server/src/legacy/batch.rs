@@ -109,7 +109,7 @@ mod tests {
     ) -> bool {
         let server = Server::builder("x", "1").build().unwrap();
         let connection = server.connect().for_one_session();
-        let session = Arc::new(Session::new(connection, SessionKind::HttpSse, None));
+        let session = Arc::new(Session::new(connection, SessionKind::HttpSse, None, None));
         let parts = Request::new(()).into_parts().0;
         let (mut branch, handle) = session.open_request_stream(parts);
         let begun = begin_call(&session, &server, &mut branch, None, handle.stream);

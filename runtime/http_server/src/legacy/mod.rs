@@ -121,8 +121,8 @@ impl Legacy<'_> {
         };
         let session_id = new_session_id()?;
         connection.set_session_id(&session_id);
-        let session = Session::new(connection, SessionKind::Streamable(revision), principal);
-        session.authorize_until(expiry(&self.parts));
+        let (kind, expires) = (SessionKind::Streamable(revision), expiry(&self.parts));
+        let session = Session::new(connection, kind, principal, expires);
         self.sessions
             .insert(&session_id, session, self.server.limits())?;
         let mut response = plain_response(out, Some(id));

@@ -105,8 +105,8 @@ impl Legacy<'_> {
         let preamble = format!("event: endpoint\ndata: {messages}{separator}{SESSION}={id}\n\n");
         let (mut connection, principal) = self.connect();
         connection.set_session_id(&id);
-        let session = Session::new(connection, SessionKind::HttpSse, principal);
-        session.authorize_until(expiry(&self.parts));
+        let expires = expiry(&self.parts);
+        let session = Session::new(connection, SessionKind::HttpSse, principal, expires);
         let session = self.sessions.insert(&id, session, self.server.limits())?;
         let reader = session
             .events

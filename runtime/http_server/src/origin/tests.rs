@@ -106,3 +106,24 @@ fn local_and_listed_origins_are_allowed() {
         assert_eq!(allows_origin(&names, &value), allowed, "{origin}");
     }
 }
+
+#[test]
+fn the_target_and_the_header_must_name_an_allowed_host() {
+    let cases = [
+        (Some("localhost"), "/mcp", true),
+        (Some("localhost"), "http://127.0.0.1/mcp", true),
+        (None, "http://localhost/mcp", true),
+        (Some("localhost"), "http://evil.example/mcp", false),
+        (Some("evil.example"), "http://localhost/mcp", false),
+        (None, "http://evil.example/mcp", false),
+    ];
+    for (host, target, is_allowed) in cases {
+        let value = host.map(HeaderValue::from_static);
+        let mut header = Field::default();
+        if let Some(value) = &value {
+            header.add(value);
+        }
+        let checked = Guard::default().check_host(header, &target.parse().unwrap());
+        assert_eq!(checked.is_ok(), is_allowed, "{host:?} {target}");
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use treenail::client::{ClientError, HttpClientBuilderExt as _, McpClient, Session};
+use treenail::client::{ClientError, ClientLimits, HttpClientBuilderExt as _, McpClient, Session};
 
 use super::super::listener::{initialize, legacy, modern};
 use super::super::scripted_server::{Response, ScriptedServer};
@@ -143,4 +143,32 @@ async fn clients_with_different_tokens_share_no_results() {
         reads += usize::from(received.rpc() == "resources/read");
     }
     assert_eq!(reads, 2, "CLI-CACHE-01: one for each client");
+}
+
+#[tokio::test]
+async fn redirects_of_an_authorized_request_are_bounded() {
+    let redirects = ClientLimits::default().http.redirects as usize;
+    for refuses_first in [false, true] {
+        let mut answers = 0;
+        let mut server = ScriptedServer::new(move |received| {
+            answers += 1;
+            if answers > 10 * redirects {
+                return Response::complete(404, "", "");
+            }
+            if refuses_first && received.path != "/mcp" && has_token(received, "t0") {
+                return Response::complete(401, "", "");
+            }
+            Response::complete(307, "location: /mcp/x", "")
+        })
+        .await;
+        let session = client(&server, &Arc::default());
+        let sent = session.send(modern(1, "tools/list", json!({})));
+        assert!(sent.await.is_err());
+        let mut requests = 0;
+        while server.try_next().is_some() {
+            requests += 1;
+        }
+        let refused = if refuses_first { 2 } else { 0 };
+        assert_eq!(requests, refused + redirects + 1, "AUTH-C-06");
+    }
 }

@@ -53,6 +53,25 @@ async fn a_token_is_refreshed_before_it_expires() {
 }
 
 #[tokio::test]
+async fn the_scopes_are_repeated_in_a_refresh_on_request() {
+    for (repeats, expected) in [(false, None), (true, Some("files:read"))] {
+        let (server, resource, clock) = start().await;
+        let mut oauth = oauth().clock(clock.clone()).offline_access(false);
+        oauth = oauth.scopes("files:read".parse().unwrap());
+        if repeats {
+            oauth = oauth.scopes_in_refresh();
+        }
+        let session = session(&resource, &oauth);
+        call(&session, "tools/list").await.unwrap();
+        clock.advance(Duration::from_secs(3580));
+        call(&session, "tools/list").await.unwrap();
+        let refreshes = refreshes(&server);
+        assert_eq!(refreshes.len(), 1);
+        assert_eq!(refreshes[0].parameter("scope"), expected);
+    }
+}
+
+#[tokio::test]
 async fn a_refused_token_is_refreshed_once() {
     let (server, resource, clock) = start().await;
     let session = session(&resource, &oauth().clock(clock));

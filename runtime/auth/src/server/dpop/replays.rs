@@ -162,6 +162,17 @@ mod tests {
     }
 
     #[test]
+    fn a_proof_is_not_forgotten_at_the_end_of_its_validity() {
+        let replays = MemoryReplays::default();
+        let end = UNIX_EPOCH + SWEEP_ALL;
+        let insert = |id: &str, now| replays.insert("one", &id.repeat(43), end, now).unwrap();
+        assert!(insert("a", UNIX_EPOCH));
+        // It causes a search.
+        assert!(insert("b", end));
+        assert!(!insert("a", end), "AUTH-R-64: it is still valid");
+    }
+
+    #[test]
     fn proofs_are_forgotten_after_the_clock_was_set_back() {
         let replays = MemoryReplays::default();
         let end = |now| now + Duration::from_secs(300);

@@ -39,7 +39,7 @@ pub(super) struct Session {
     stream_waker: Mutex<Option<Waker>>,
     /// Time for which a stalled reader may block its call.
     write_timeout: Duration,
-    /// Time at which the authorization of the client ends, the latest of its requests.
+    /// Time at which the authorization of the client ends, the latest of its requests. `None` if one of them has no end.
     expires: Mutex<Option<Instant>>,
     /// Time after which a stream is closed and its client has to reconnect.
     stream_max_age: Option<Duration>,
@@ -59,6 +59,7 @@ impl Session {
         mut connection: Connection,
         kind: SessionKind,
         principal: Option<Principal>,
+        expires: Option<Instant>,
     ) -> Self {
         // The session may stay idle for long.
         drop(connection.release());
@@ -77,14 +78,14 @@ impl Session {
             last_use,
             initialized: AtomicBool::new(matches!(kind, SessionKind::Streamable(_))),
             stream_waker: Mutex::default(),
-            expires: Mutex::default(),
+            expires: Mutex::new(expires),
         }
     }
 
-    /// Records the end of the authorization that a request has.
+    /// Records the end of the authorization that a further request has.
     pub(super) fn authorize_until(&self, expires: Option<Instant>) {
         let mut latest = lock(&self.expires);
-        *latest = expires.max(*latest);
+        *latest = latest.zip(expires).map(|(latest, end)| latest.max(end));
     }
 
     /// Returns the end of the client's authorization, if it has one.
