@@ -78,7 +78,7 @@ impl Problems<'_> {
     }
 
     fn nearest(&self, pointer: &str, name: &str) -> Option<String> {
-        let schema = schema_at(self.root, pointer)?;
+        let schema = schema_at(self.root, self.value, pointer)?;
         let known = schema.get("properties")?.as_object()?;
         let given = self.value.pointer(pointer).and_then(Value::as_object);
         // A member that is given already is not meant.
