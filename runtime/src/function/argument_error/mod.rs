@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 use treenail_schema::internal::json_schema::{push_token, schema_at};
 
-use self::reason::{adds_to, has_serde_form, json_reason, reason_of};
+pub(crate) use self::reason::reason_of;
+use self::reason::{adds_to, has_serde_form, json_reason};
 use crate::function::schema_fit::{allows_type, fits_description};
 use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
