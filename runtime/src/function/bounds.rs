@@ -98,7 +98,8 @@ pub trait HasLength: Sized {
 /// A type that supports `#[arg(header = …)]`: strings, integers, `bool`, and `Option`s of them.
 ///
 /// A custom type can implement it without a body if its schema has the type `string`, `integer` or `boolean`. With any
-/// other schema, building the server fails.
+/// other schema, building the server fails. So it does with alternatives in the schema: those of an `Option` with a default, of
+/// `Option<Option<T>>`, and of an enum whose variants have descriptions.
 ///
 /// ```
 /// use treenail::args::HeaderArgument;

@@ -111,7 +111,8 @@ impl Collector {
         let kind = schema.get("type").and_then(Value::as_str);
         if !matches!(kind, Some("string" | "integer" | "boolean")) {
             return Err(format!(
-                "`{HEADER_KEYWORD}` = {shown} requires a string, an integer or a boolean"
+                "`{HEADER_KEYWORD}` = {shown} requires a string, an integer or a boolean, without alternatives: not an `Option` with \
+                 a default, nor an enum whose variants have descriptions"
             ));
         }
         let lower = name.to_ascii_lowercase();
