@@ -109,7 +109,7 @@ macro_rules! types {
     };
 }
 
-types!(FromTypes, r#Choice, Option<u8>);
+types!(FromTypes, r#Choice, Option<Option<u8>>);
 
 macro_rules! parts {
     ($stream:ident, $row:ident, $complete:ident, $part:ident, $method:ident, $($item:tt)*) => {

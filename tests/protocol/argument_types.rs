@@ -269,4 +269,7 @@ async fn an_enum_with_data_is_read_from_the_json_in_a_text() {
     let expected = "expected {\"kind\": \"Reading\", \"value\": …} or {\"kind\": \"Remark\", \"text\": …}, got the string \"{\\\"kind\\\":\\\"Reading\\\",\\\"value\\\":\\\"x\\\"}\": \
         the text has an invalid type: string \"x\", expected u8";
     assert!(message.contains(expected), "{message}");
+    let params = json!({"name": "explain", "arguments": {"entry": "[]"}});
+    let (_, message) = peer.refused("prompts/get", params).await;
+    assert!(!message.contains(" at line "), "{message}");
 }

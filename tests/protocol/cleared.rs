@@ -53,6 +53,7 @@ impl Desk {
     async fn assign(
         &self,
         /// Person to ask
+        #[arg(length = 1..)]
         contact: Option<Option<String>>,
     ) -> String {
         format!("{contact:?}")
@@ -92,7 +93,7 @@ async fn the_schema_has_null_where_it_differs_from_absence() {
     assert_eq!(output["required"], json!(["title"]));
     let assign = &find("assign")["inputSchema"];
     let expected = json!({
-        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "anyOf": [{"type": "string", "minLength": 1}, {"type": "null"}],
         "description": "Person to ask",
     });
     assert_eq!(assign["properties"]["contact"], expected);
@@ -130,6 +131,9 @@ async fn absence_and_null_arrive_as_such_and_are_written_as_such() {
         ] {
             assert_eq!(text(&peer.call("assign", given).await), expected);
         }
+        let result = peer.call("assign", json!({"contact": ""})).await;
+        let expected = "/contact: expected a string (characters at least 1) or null, got";
+        assert!(text(&result).contains(expected), "{}", text(&result));
     }
 }
 

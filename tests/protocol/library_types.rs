@@ -180,6 +180,11 @@ fn values_are_fields_of_forms() {
     assert_eq!(delivery.price.to_string(), "12.50");
     assert_eq!(delivery.page.as_str(), "https://example.com/");
     assert!(delivery.sent.is_none() && delivery.id.is_some());
+    let empty = content("2026-12-03").map(|(name, value)| match &*name {
+        "id" => (name, "".into()),
+        _ => (name, value),
+    });
+    assert!(Delivery::read(empty.into()).unwrap().id.is_none());
     let error = Delivery::read(content("soon").into()).unwrap_err();
     assert!(
         error.to_string().contains("`day`: expected a date"),

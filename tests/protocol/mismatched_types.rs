@@ -26,6 +26,14 @@ enum Tagged {
 }
 
 #[mcp_type]
+#[serde(tag = "op", content = "args")]
+enum Command {
+    Move { to: String },
+    Label(Vec<String>),
+    Stop,
+}
+
+#[mcp_type]
 #[serde(untagged)]
 enum Either {
     Number(i64),
@@ -69,6 +77,11 @@ fn data(shape: Shape) {
 #[mcp_tool]
 fn tagged(tagged: Tagged) {
     let _ = tagged;
+}
+
+#[mcp_tool]
+fn command(command: Command) {
+    let _ = command;
 }
 
 #[mcp_tool]
@@ -161,6 +174,21 @@ async fn a_mismatch_in_an_enum_with_data_has_its_place() {
             json!({"shape": {"Circle": {}}}),
             "/shape/Circle: missing field `radius`",
         ),
+        (
+            "command",
+            json!({"command": {"op": "Label", "args": "x"}}),
+            "/command/args: expected an array, got the string \"x\"",
+        ),
+        (
+            "command",
+            json!({"command": {"op": "Label", "args": [1]}}),
+            "/command/args/0: expected a string, got 1",
+        ),
+        (
+            "command",
+            json!({"command": {"op": "Stop", "args": true}}),
+            "/command/args: invalid type: boolean `true`, expected unit variant Command::Stop",
+        ),
     ];
     check(&table).await;
 }
@@ -252,7 +280,9 @@ async fn a_long_value_of_another_type_is_shown_with_the_expected_one() {
 }
 
 async fn check(table: &[(&str, Value, &str)]) {
-    let tools = tools![plain, optional, nested, data, tagged, either, place, large];
+    let tools = tools![
+        plain, optional, nested, data, tagged, command, either, place, large
+    ];
     let server = treenail::server!().tools(tools).build().unwrap();
     let mut peer = Peer::connect(&server, MODERN).await;
     for (name, arguments, expected) in table {

@@ -68,10 +68,12 @@ fn reject_renames(own: &[Attribute], members: &[&mut Vec<Attribute>], noun: &str
     }
 }
 
-/// Returns `true` for a derive that may read foreign attributes, or a key that `#[mcp_type]` adds for its own derives.
+/// Returns `true` for a derive that may read foreign attributes, for `#[mcp_type]` below `#[mcp_form]`, or for a key that `#[mcp_type]` adds for its own derives.
 fn is_of_reader(attribute: &Attribute) -> bool {
     let names_crate = has_ident(attribute.meta.to_token_stream(), &|name| name == "crate");
+    let last = attribute.path().segments.last();
     derives_others(attribute)
+        || last.is_some_and(|last| last.ident == "mcp_type")
         || attribute.path().is_ident("cfg_attr")
         || is_foreign(attribute) && names_crate
 }

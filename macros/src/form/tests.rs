@@ -83,6 +83,7 @@ fn foreign_attributes_are_errors_unless_a_derive_may_read_them() {
     let cfg = quote!(#[cfg_attr(a, derive(Deserialize))]);
     assert_eq!(errors(&quote!(#[derive(Deserialize)] #choice)), renamed);
     assert_eq!(errors(&quote!(#cfg #choice)), renamed);
+    assert_eq!(errors(&quote!(#[mcp_type] #choice)), renamed);
     let named = quote! {
         #[serde(rename_all = "camelCase")]
         enum Room {

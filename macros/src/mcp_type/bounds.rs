@@ -1,4 +1,4 @@
-//! Bounds of parameters and of the fields of forms, written on fields of a type.
+//! Bounds and defaults of parameters and of the fields of forms, written on fields of a type.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -43,8 +43,10 @@ fn message(attribute: &Attribute) -> Option<String> {
             return None;
         };
         let instead = match &*key.to_string() {
-            "range" if equals.as_char() == '=' => "#[schemars(range(min = 1))]",
-            "length" if equals.as_char() == '=' => "#[schemars(length(min = 1))]",
+            _ if equals.as_char() != '=' => return None,
+            "range" => "#[schemars(range(min = 1))]",
+            "length" => "#[schemars(length(min = 1))]",
+            "default" => "#[serde(default = \"function\")]",
             _ => return None,
         };
         Some(format!(
@@ -61,13 +63,15 @@ mod tests {
     use crate::mcp_type::mcp_type;
 
     #[test]
-    fn bounds_of_parameters_are_reported_on_fields() {
+    fn keys_of_parameters_are_reported_on_fields() {
         let item = quote! {
             struct Place {
                 #[arg(range = 1..)]
                 arg: u64,
                 #[field(name = "b", length = ..=3)]
                 b: String,
+                #[arg(default = 5)]
+                c: u8,
                 #[arg(long, value_parser = parse)]
                 of_clap: u64,
             }
@@ -75,6 +79,7 @@ mod tests {
         let expected = [
             "`#[arg(range = …)]` has no effect on a field of a type; write `#[schemars(range(min = 1))]`",
             "`#[field(length = …)]` has no effect on a field of a type; write `#[schemars(length(min = 1))]`",
+            "`#[arg(default = …)]` has no effect on a field of a type; write `#[serde(default = \"function\")]`",
         ];
         assert_eq!(messages(mcp_type(quote!(), &item)), expected);
     }

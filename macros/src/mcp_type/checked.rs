@@ -16,6 +16,7 @@ use super::direction::Direction;
 use super::understood::is_understood;
 use crate::krate::Krate;
 use crate::lints::levels_beside;
+use crate::signature::peel;
 
 /// The item, and its copies for the derives, which are discarded after that.
 ///
@@ -206,7 +207,7 @@ fn unboxed(ty: &Type) -> &Type {
 
 /// Returns the types among the parameters of a type.
 pub(super) fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
-    let last = match ty {
+    let last = match peel(ty) {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
@@ -223,7 +224,7 @@ pub(super) fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
 
 /// Returns the name of the outermost type.
 pub(super) fn outermost(ty: &Type) -> Option<String> {
-    match ty {
+    match peel(ty) {
         Type::Path(path) if path.qself.is_none() => {
             Some(path.path.segments.last()?.ident.to_string())
         }

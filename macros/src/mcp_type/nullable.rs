@@ -107,6 +107,8 @@ fn is_nullable(field: &Field) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proc_macro2::{Delimiter, Group, TokenTree};
+
     use super::*;
 
     #[test]
@@ -158,5 +160,14 @@ mod tests {
             let text = |tokens: TokenStream| tokens.to_string().replace(' ', "");
             assert_eq!(text(declared), text(parse(&expected)));
         }
+    }
+
+    #[test]
+    fn types_from_fragments_are_read_like_written_ones() {
+        let group = |tokens| TokenTree::from(Group::new(Delimiter::None, tokens));
+        let inner = group(quote!(Option<u8>));
+        let ty = group(quote!(Option<#inner>));
+        let declared = declare(&Krate::new(None), quote!(struct A { a: #ty })).to_string();
+        assert!(declared.contains("x-treenail-null"), "{declared}");
     }
 }

@@ -6,7 +6,7 @@ use treenail_runtime::internal::{JsonSchema, Problem, Submission};
 use treenail_schema::internal::quoted;
 use treenail_schema::{JsonObject, Role, SamplingMessage, SamplingMessageContentBlock, Tool};
 
-use crate::arguments::describe;
+use crate::arguments::report_one;
 
 /// Name of the tool that submits the output, unless a source has a tool of this name.
 pub(super) const SUBMIT: &str = "submit_output";
@@ -41,7 +41,7 @@ impl OutputType {
 
     /// Returns the output in the arguments of a submission, or a message for the model, which knows the tool by `name`.
     pub(super) fn read(&self, name: &str, arguments: JsonObject) -> Result<Value, String> {
-        let message = |problem: Problem| describe(name, &[problem], false, self.0.input_schema());
+        let message = |problem: Problem| report_one(name, problem, self.0.input_schema());
         self.0.read(arguments).map_err(message)
     }
 }

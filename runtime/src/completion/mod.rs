@@ -240,7 +240,12 @@ impl FeatureKind for CompleterInfo {
 
     fn write_context(_: &Call<'_>) {}
 
-    fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn reject(
+        &self,
+        _: &[Problem],
+        _: Option<&str>,
+        _: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let message = "invalid `params` for `completion/complete`";
         Err(RpcError::invalid_params(message))
     }

@@ -231,7 +231,7 @@ impl ArgumentError {
     fn new<E: fmt::Display>(text: &str, error: &serde_path_to_error::Error<E>) -> Self {
         let problem = Problem::located("", short_value(text).as_ref(), error);
         let heading = "the arguments could not be read:".to_owned();
-        Self(format_problems(heading, &[problem], &Map::new()).into())
+        Self(format_problems(heading, &[problem], &Value::Null, &Map::new()).into())
     }
 }
 

@@ -16,8 +16,8 @@ use crate::wire::RpcError;
 /// members, and the text of all values, stay as they are.
 ///
 /// It must be one JSON object, the complete result of the method (`CallToolResult`, `GetPromptResult`, `ReadResourceResult`
-/// or `CompleteResult`), of at most [`Limits::raw_result_bytes`](crate::Limits::raw_result_bytes). Otherwise the caller
-/// receives an error.
+/// or `CompleteResult`), of at most [`Limits::raw_result_bytes`](crate::Limits::raw_result_bytes). If it is no object or is too large,
+/// the caller receives an error. The members of the object are not validated.
 ///
 /// ```
 /// use treenail::dynamic::RawResult;

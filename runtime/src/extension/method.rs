@@ -191,7 +191,12 @@ impl FeatureKind for MethodInfo {
 
     fn write_context(_: &Call<'_>) {}
 
-    fn reject(&self, _: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn reject(
+        &self,
+        _: &[Problem],
+        _: Option<&str>,
+        _: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let message = format!("invalid `params` for `{}`", self.name);
         Err(RpcError::invalid_params(message))
     }

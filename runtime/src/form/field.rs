@@ -192,28 +192,36 @@ impl<T> Field<T> {
 
     pub(super) fn read(&self, entered: Option<ElicitValue>) -> Result<T, String> {
         let fallback = self.default_value();
-        let normalized = match entered {
-            Some(value) => normalize(&self.definition, value, fallback.is_none())?,
+        let value = match entered {
+            Some(value) => self.read_entered(value, fallback.is_none())?,
             None => None,
         };
-        let Some(value) = normalized else {
-            return match fallback {
-                Some(value) if self.holds(&value) => Ok(value),
-                Some(_) => Err("the default of this field is out of range".to_owned()),
-                None => Err(format!(
-                    "missing; expected {}",
-                    describe_field(&self.definition)
-                )),
-            };
+        match (value, fallback) {
+            (Some(value), _) => Ok(value),
+            (None, Some(value)) if self.holds(&value) => Ok(value),
+            (None, Some(_)) => Err("the default of this field is out of range".to_owned()),
+            (None, None) => Err(format!(
+                "missing; expected {}",
+                describe_field(&self.definition)
+            )),
+        }
+    }
+
+    /// Returns the value that was entered, or `None` if the field was left empty: an empty string that is no value of an optional
+    /// field.
+    fn read_entered(&self, value: ElicitValue, required: bool) -> Result<Option<T>, String> {
+        let Some(value) = normalize(&self.definition, value, required)? else {
+            return Ok(None);
         };
+        let is_empty = matches!(&value, ElicitValue::String(text) if text.is_empty());
         let text = truncated_json(&value);
-        let value = (self.read)(value).map_err(|error| error.to_string())?;
-        if self.holds(&value) {
-            Ok(value)
-        } else {
+        match (self.read)(value) {
+            Ok(value) if self.holds(&value) => Ok(Some(value)),
             // Form schemas have no exclusive bounds, so the description of the expected value does not contain this
             // bound.
-            Err(format!("{text} is out of range"))
+            Ok(_) => Err(format!("{text} is out of range")),
+            Err(_) if is_empty && !required => Ok(None),
+            Err(error) => Err(error.to_string()),
         }
     }
 }

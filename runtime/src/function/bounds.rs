@@ -3,9 +3,12 @@
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::attribute_value::IntoRange;
+
+/// The schema keyword that names the header of an argument.
+pub(crate) const HEADER_KEYWORD: &str = "x-mcp-header";
 
 /// A constraint on the value of an argument, with the schema keywords that declare it.
 pub struct Check<T> {
@@ -29,6 +32,27 @@ impl<T> Check<T> {
 
     pub(crate) fn keywords(&self) -> &[(&'static str, Value)] {
         &self.keywords
+    }
+
+    /// Adds the keywords to the schema of an argument. Those of a value that may be null bound the alternative beside null.
+    pub(crate) fn declare(&self, property: &mut Map<String, Value>) {
+        let is_null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
+        for (keyword, bound) in &self.keywords {
+            let schema = match property.get_mut("anyOf").and_then(Value::as_array_mut) {
+                Some(alternatives) if *keyword != HEADER_KEYWORD => match &mut **alternatives {
+                    [Value::Object(other), null] if is_null(null) => other,
+                    _ => &mut *property,
+                },
+                _ => &mut *property,
+            };
+            // That of the type is no longer the closest one.
+            match *keyword {
+                "exclusiveMinimum" => schema.remove("minimum"),
+                "exclusiveMaximum" => schema.remove("maximum"),
+                _ => None,
+            };
+            schema.insert((*keyword).to_owned(), bound.clone());
+        }
     }
 
     /// Applies the constraint to a value that may be missing.
@@ -74,7 +98,8 @@ pub trait HasLength: Sized {
 /// A type that supports `#[arg(header = …)]`: strings, integers, `bool`, and `Option`s of them.
 ///
 /// A custom type can implement it without a body if its schema has the type `string`, `integer` or `boolean`. With any
-/// other schema, building the server fails.
+/// other schema, building the server fails. So it does with alternatives in the schema: those of an `Option` with a default, of
+/// `Option<Option<T>>`, and of an enum whose variants have descriptions.
 ///
 /// ```
 /// use treenail::args::HeaderArgument;
@@ -101,7 +126,7 @@ pub trait HeaderArgument: Sized + 'static {
 fn header_check<T: 'static>(name: &'static str, holds: fn(&T) -> bool) -> Check<T> {
     Check {
         holds: Box::new(holds),
-        keywords: vec![("x-mcp-header", name.into())],
+        keywords: vec![(HEADER_KEYWORD, name.into())],
     }
 }
 

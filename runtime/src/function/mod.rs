@@ -15,6 +15,7 @@ pub(crate) mod schema;
 pub(crate) mod schema_fit;
 pub(crate) mod schema_format;
 pub(crate) mod schema_hint;
+mod stop;
 pub(crate) mod submission;
 pub(crate) mod text;
 pub(crate) mod type_schema;
@@ -32,7 +33,8 @@ use crate::call::{Call, CallValue};
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::Problem;
 use crate::function::run::{Running, RunningCall, blocking, catch_panic, finish};
-use crate::handler::{Handler, PendingResult};
+use crate::function::stop::Started;
+use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
@@ -49,8 +51,13 @@ pub trait FeatureKind: Send + Sync + 'static {
     /// Extracts the context from the call.
     fn write_context(call: &Call<'_>) -> Self::WriteContext;
 
-    /// Responds to a request with invalid arguments.
-    fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
+    /// Responds to a request with invalid arguments. They are given as JSON.
+    fn reject(
+        &self,
+        problems: &[Problem],
+        arguments: Option<&str>,
+        result: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError>;
 
     /// Responds to a request whose function panicked.
     fn on_panic(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
@@ -110,40 +117,6 @@ where
         result: &mut ResultWriter<'_>,
     ) -> Started {
         self(state, info, call, result)
-    }
-}
-
-/// `None` if the result has been written, otherwise the future that writes it.
-pub(crate) type Started = Result<Option<PendingResult>, Stop>;
-
-/// Reason why a function has not run, or has no result.
-pub(crate) enum Stop {
-    Arguments(Vec<Problem>),
-    Failed(RpcError),
-}
-
-impl Stop {
-    fn respond(
-        self,
-        info: &impl FeatureKind,
-        result: &mut ResultWriter<'_>,
-    ) -> Result<Option<PendingResult>, RpcError> {
-        match self {
-            Self::Arguments(problems) => info.reject(&problems, result).map(|()| None),
-            Self::Failed(error) => Err(error),
-        }
-    }
-}
-
-impl From<Vec<Problem>> for Stop {
-    fn from(problems: Vec<Problem>) -> Self {
-        Self::Arguments(problems)
-    }
-}
-
-impl From<RpcError> for Stop {
-    fn from(error: RpcError) -> Self {
-        Self::Failed(error)
     }
 }
 
@@ -254,7 +227,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
                 Box::new(move |call, result| {
                     let answered = catch_panic(&*info, result, &mut |result| {
                         let started = run.run(&state, &info, call, result);
-                        started.or_else(|stop| stop.respond(&*info, result))
+                        started.or_else(|stop| stop.respond(&*info, call.target.arguments, result))
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))
                 })

@@ -12,6 +12,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::function::bounds::widen;
 use crate::function::default_value::for_model;
 use crate::function::schema_format::drop_unknown_format;
 
@@ -73,6 +74,7 @@ impl Direction {
             return;
         };
         schema.remove(KEEPS_NULL);
+        shorten_default(schema);
         drop_unknown_format(schema);
         if self == Self::Input {
             drop_null_of_optional_properties(schema);
@@ -107,6 +109,19 @@ impl Direction {
         self.tidy_all(definitions.values_mut());
         (!definitions.is_empty()).then(|| definitions.into())
     }
+}
+
+/// Writes the default of an `f32` with the digits of an `f32`.
+fn shorten_default(schema: &mut Map<String, Value>) {
+    let is_f32 = schema.get("format").is_some_and(|format| format == "float");
+    let default = schema.get_mut("default").filter(|_| is_f32);
+    let Some((default, number)) = default.and_then(|it| it.as_f64().map(|number| (it, number)))
+    else {
+        return;
+    };
+    #[allow(clippy::cast_possible_truncation, reason = "the number was an `f32`")]
+    let number = number as f32;
+    *default = widen(number).into();
 }
 
 /// Writes a default as the model would, or removes it.
@@ -260,6 +275,15 @@ mod tests {
         for (direction, mut schema, expected) in table {
             direction.tidy(&mut schema);
             assert_eq!(schema, expected);
+        }
+    }
+
+    #[test]
+    fn a_default_of_32_bits_has_its_own_digits() {
+        for (format, expected) in [("float", 0.1), ("double", f64::from(0.1_f32))] {
+            let mut schema = json!({"type": "number", "format": format, "default": 0.1_f32});
+            Direction::Input.tidy(&mut schema);
+            assert_eq!(schema, json!({"type": "number", "default": expected}));
         }
     }
 }

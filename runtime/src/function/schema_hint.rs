@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use treenail_schema::internal::json_schema::{MAX_STEPS, Schema, follow};
+use treenail_schema::internal::json_schema::{MAX_STEPS, Schema, follow, only_value};
 
 use crate::wire::quoted;
 
@@ -131,11 +131,7 @@ pub(super) fn required_members(schema: &Schema) -> impl Iterator<Item = (&str, O
     let names = names.into_iter().flatten().filter_map(Value::as_str);
     names.map(|name| {
         let property = schema.get("properties").and_then(|all| all.get(name));
-        let constant = property.and_then(|property| match property.get("enum") {
-            Some(Value::Array(values)) => values.first().filter(|_| values.len() == 1),
-            _ => property.get("const"),
-        });
-        (name, constant)
+        (name, property.and_then(only_value))
     })
 }
 
@@ -236,7 +232,8 @@ mod tests {
             ("/nothing", None),
         ];
         for (pointer, expected) in table {
-            let found = schema_at(root, pointer).and_then(|schema| describe_schema(schema, root));
+            let found = schema_at(root, &Value::Null, pointer);
+            let found = found.and_then(|schema| describe_schema(schema, root));
             assert_eq!(found.as_deref(), expected, "{pointer}");
         }
     }

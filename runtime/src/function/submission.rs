@@ -182,7 +182,9 @@ mod tests {
                 panic!("no arguments");
             };
             let read = submission.read(arguments);
-            read.map_err(|problem| format_problems(String::new(), &[problem], &Map::new()))
+            read.map_err(|problem| {
+                format_problems(String::new(), &[problem], &Value::Null, &Map::new())
+            })
         };
         let numbers = || Submission::of::<Vec<Even>>("it");
         assert_eq!(read(numbers(), json!({"it": [2]})), Ok(json!([2])));

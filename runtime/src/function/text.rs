@@ -6,8 +6,8 @@ use serde_json::Value;
 use treenail_schema::internal::TextDeserializer;
 
 use crate::function::argument::{Argument, Form};
-use crate::function::argument_error::{Fault, Problem, truncated_json};
-use crate::wire::{as_string, shortened};
+use crate::function::argument_error::{Fault, Problem, reason_of, truncated_json};
+use crate::wire::as_string;
 
 /// A type that can be an argument of a prompt or a variable of a resource URI: owned, and parsable from a string.
 ///
@@ -38,7 +38,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
                 return Some(Problem::new(name, fault));
             };
             let error = TextDeserializer::read::<T>(&text).err()?;
-            let mut reason = shortened(&error.to_string());
+            let mut reason = reason_of(&error);
             if TextDeserializer::json(&text).is_json() && reason.starts_with("invalid ") {
                 // The place in the JSON is unknown, so the expected type of the whole does not explain the error.
                 reason = format!("the text has an {reason}");

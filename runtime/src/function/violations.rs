@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use treenail_schema::internal::json_schema::{push_token, schema_at};
 use treenail_validation::{Violation, ViolationKind};
 
-use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
+use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
+use crate::function::schema_hint::describe_schema;
 use crate::naming::nearest;
 
 /// Converts the violations of `value` to problems, at most one for each place in the value. Also returns `true` if there are
@@ -56,10 +57,7 @@ impl Problems<'_> {
                 };
                 self.add(member_pointer(pointer, name), fault);
             }
-            ViolationKind::Choice(branches) => match closest_branch(pointer, branches) {
-                Some(branch) => self.all(branch),
-                None => self.wrong(pointer),
-            },
+            ViolationKind::Choice(branches) => self.choice(pointer, branches),
             ViolationKind::Type(_) | ViolationKind::Option(_) | ViolationKind::Bounds => {
                 self.wrong(pointer);
             }
@@ -70,6 +68,39 @@ impl Problems<'_> {
         }
     }
 
+    /// Adds the mistakes of the branch that was probably intended. If no branch has the tag of the value, the tag is the mistake.
+    fn choice(&mut self, pointer: &str, branches: &[Vec<Violation>]) {
+        let closest = closest_branches(pointer, branches);
+        let Some(first) = closest.first() else {
+            return self.wrong(pointer);
+        };
+        match wrong_tags(pointer, first).next() {
+            Some((tag, _)) if closest.len() > 1 => {
+                let all = closest.iter().flat_map(|it| wrong_tags(pointer, it));
+                let mut tags = Vec::new();
+                for (_, value) in all.filter(|(other, _)| *other == tag) {
+                    if !tags.contains(value) {
+                        tags.push(value.clone());
+                    }
+                }
+                self.wrong_tag(tag, tags);
+            }
+            _ => self.all(first),
+        }
+    }
+
+    fn wrong_tag(&mut self, pointer: &str, tags: Vec<Value>) {
+        self.add(pointer.to_owned(), |problems| {
+            let schema = Map::from_iter([("enum".to_owned(), tags.into())]);
+            let expected = describe_schema(&schema, &schema).unwrap_or_default();
+            let value = problems.value.pointer(pointer).unwrap_or(&Value::Null);
+            let shown = truncated_json(&value.to_string());
+            let reason = format!("expected {expected}, got {shown}");
+            let value = None;
+            Fault::Unreadable { value, reason }
+        });
+    }
+
     fn wrong(&mut self, pointer: &str) {
         self.add(pointer.to_owned(), |problems| {
             let value = problems.value.pointer(pointer).unwrap_or(&Value::Null);
@@ -78,7 +109,7 @@ impl Problems<'_> {
     }
 
     fn nearest(&self, pointer: &str, name: &str) -> Option<String> {
-        let schema = schema_at(self.root, pointer)?;
+        let schema = schema_at(self.root, self.value, pointer)?;
         let known = schema.get("properties")?.as_object()?;
         let given = self.value.pointer(pointer).and_then(Value::as_object);
         // A member that is given already is not meant.
@@ -116,8 +147,9 @@ pub(crate) fn member_pointer(pointer: &str, name: &str) -> String {
     member_pointer
 }
 
-/// Returns the branch of a choice that was probably intended: of the matching type, with the fewest mistakes.
-fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Option<&'a Vec<Violation>> {
+/// Returns the branches of a choice that may have been intended, the one with the fewest mistakes first: of the matching type, and
+/// with the fewest wrong tags.
+fn closest_branches<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Vec<&'a [Violation]> {
     let is_mismatch = |mistake: &Violation| {
         mistake.pointer == pointer
             && !matches!(
@@ -125,8 +157,28 @@ fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Option<&
                 ViolationKind::Missing(_) | ViolationKind::Unknown(_)
             )
     };
-    let candidates = branches
-        .iter()
-        .filter(|branch| !branch.iter().any(is_mismatch));
-    candidates.min_by_key(|branch| branch.len())
+    let mut closest: Vec<_> = branches.iter().map(Vec::as_slice).collect();
+    closest.retain(|branch| !branch.iter().any(is_mismatch));
+    let count = |branch: &&[Violation]| wrong_tags(pointer, branch).count();
+    let fewest = closest.iter().map(count).min();
+    closest.retain(|branch| Some(count(branch)) == fewest);
+    closest.sort_by_key(|branch| branch.len());
+    closest
+}
+
+/// Returns the members of the value at `pointer` that differ from the only value that a branch allows, with that value.
+fn wrong_tags<'a>(
+    pointer: &str,
+    branch: &'a [Violation],
+) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    branch.iter().filter_map(move |mistake| {
+        let member = mistake.pointer.strip_prefix(pointer)?.strip_prefix('/')?;
+        match &mistake.kind {
+            ViolationKind::Option(values) if !member.contains('/') => match &**values {
+                [only] => Some((&*mistake.pointer, only)),
+                _ => None,
+            },
+            _ => None,
+        }
+    })
 }

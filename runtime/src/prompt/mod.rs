@@ -93,11 +93,17 @@ impl FeatureKind for PromptInfo {
 
     fn write_context(_: &Call<'_>) {}
 
-    fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn reject(
+        &self,
+        problems: &[Problem],
+        _: Option<&str>,
+        _: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let heading = format!("wrong arguments for the prompt `{}`:", self.name);
         Err(RpcError::invalid_params(format_problems(
             heading,
             problems,
+            &Value::Null,
             &self.input_schema,
         )))
     }

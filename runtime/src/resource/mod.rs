@@ -242,7 +242,12 @@ impl FeatureKind for ResourceInfo {
         }
     }
 
-    fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn reject(
+        &self,
+        problems: &[Problem],
+        _: Option<&str>,
+        _: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let heading = format!(
             "wrong variables in the URI of the resource `{}`:",
             self.name
@@ -250,6 +255,7 @@ impl FeatureKind for ResourceInfo {
         Err(RpcError::invalid_params(format_problems(
             heading,
             problems,
+            &Value::Null,
             &self.input_schema,
         )))
     }

@@ -7,7 +7,7 @@ use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
 use crate::function::FeatureKind;
-use crate::function::argument_error::{Problem, format_problems};
+use crate::function::argument_error::{Problem, format_problems, short_value};
 use crate::panic::unexpected;
 use crate::policy::Policy;
 use crate::result_writer::ResultWriter;
@@ -46,9 +46,15 @@ impl FeatureKind for ToolInfo {
     fn write_context(_: &Call<'_>) {}
 
     /// Reports invalid arguments in a tool result, so that the model can correct its call.
-    fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    fn reject(
+        &self,
+        problems: &[Problem],
+        arguments: Option<&str>,
+        result: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let heading = format!("Wrong arguments for the tool `{}`:", self.name);
-        let report = format_problems(heading, problems, &self.input_schema);
+        let arguments = arguments.and_then(short_value).unwrap_or_default();
+        let report = format_problems(heading, problems, &arguments, &self.input_schema);
         self.fail(report + "\nCorrect them and call the tool again.", result);
         Ok(())
     }

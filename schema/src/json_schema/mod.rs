@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub use self::listed::listed_strings;
 pub use self::pointer::{push_token, tokens, value_at};
 pub use self::reference::{Fragment, follow, local_fragment, resolve};
-pub use self::value::{other_members, schema_at, takes_only_integers, types_of};
+pub use self::value::{only_value, other_members, schema_at, takes_only_integers, types_of};
 
 /// A schema that is an object.
 pub type Schema = Map<String, Value>;

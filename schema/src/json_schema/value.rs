@@ -1,28 +1,56 @@
 //! Schemas and types of values.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::json_schema::{MAX_STEPS, Schema, follow, tokens};
 
-/// Returns the schema at a JSON Pointer into the value, following references within the schema and alternatives.
-pub fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
-    let mut found = root;
-    let mut steps = MAX_STEPS;
-    for token in tokens(pointer) {
-        found = child_schema(found, &token, root, &mut steps)?;
-    }
-    Some(follow(found, root, &mut steps))
+/// Returns the schema at a JSON Pointer into `value`, following references within the schema and alternatives.
+///
+/// Alternatives with another tag than the value are skipped. If several others have different schemas at the pointer, the result
+/// is `None`. So it is without a value, as `null`, if the alternatives differ there.
+pub fn schema_at<'a>(root: &'a Schema, value: &Value, pointer: &str) -> Option<&'a Schema> {
+    let path: Vec<_> = tokens(pointer).collect();
+    descend(root, Some(value), &path, (root, &mut MAX_STEPS.clone()))
 }
 
-/// Returns the schema of a member or an item.
-fn child_schema<'a>(
+fn descend<'a>(
     schema: &'a Schema,
-    token: &str,
-    root: &'a Schema,
-    steps: &mut u32,
+    value: Option<&Value>,
+    path: &[Cow<'_, str>],
+    (root, steps): (&'a Schema, &mut u32),
 ) -> Option<&'a Schema> {
-    *steps = steps.checked_sub(1)?;
     let schema = follow(schema, root, steps);
+    let Some((token, rest)) = path.split_first() else {
+        return Some(schema);
+    };
+    *steps = steps.checked_sub(1)?;
+    if let Some(child) = child_schema(schema, token) {
+        let value = value.and_then(|value| child_value(value, token));
+        return descend(child, value, rest, (root, steps));
+    }
+    let mut together = branches(schema, &["allOf"]);
+    let found = together.find_map(|branch| descend(branch, value, path, (root, steps)));
+    found.or_else(|| {
+        let alternatives = branches(schema, &["anyOf", "oneOf"]);
+        let mut alternatives: Vec<_> = alternatives
+            .map(|branch| follow(branch, root, steps))
+            .collect();
+        let has_other_tag = |schema: &Schema| value.is_some_and(|it| has_other_tag(schema, it));
+        if !alternatives.iter().all(|schema| has_other_tag(schema)) {
+            alternatives.retain(|schema| !has_other_tag(schema));
+        }
+        let mut found = alternatives
+            .into_iter()
+            .filter_map(|branch| descend(branch, value, path, (root, steps)));
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(first)
+    })
+}
+
+/// Returns the schema of a member or an item, unless it is that of a branch.
+fn child_schema<'a>(schema: &'a Schema, token: &str) -> Option<&'a Schema> {
     let property = || schema.get("properties")?.get(token)?.as_object();
     let first = || {
         let index = token.parse::<usize>().ok()?;
@@ -32,10 +60,33 @@ fn child_schema<'a>(
         let items = schema.get("items");
         items.or_else(|| other_members(schema))?.as_object()
     };
-    property().or_else(first).or_else(other).or_else(|| {
-        let mut branches = branches(schema);
-        branches.find_map(|branch| child_schema(branch, token, root, steps))
+    property().or_else(first).or_else(other)
+}
+
+fn child_value<'a>(value: &'a Value, token: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(members) => members.get(token),
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+/// Returns whether a member of the value differs from the only one that the schema allows, such as the tag of a variant.
+fn has_other_tag(schema: &Schema, value: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut properties = properties.into_iter().flatten();
+    properties.any(|(name, property)| {
+        let pair = value.get(name).zip(only_value(property));
+        pair.is_some_and(|(member, only)| member != only)
     })
+}
+
+/// Returns the only value that a schema allows, if it is a constant.
+pub fn only_value(schema: &Value) -> Option<&Value> {
+    match schema.get("enum") {
+        Some(Value::Array(values)) => values.first().filter(|_| values.len() == 1),
+        _ => schema.get("const"),
+    }
 }
 
 /// Returns the schema of the members that are not properties, if there is one. That of a map whose keys have a pattern is the schema
@@ -50,10 +101,10 @@ pub fn other_members(schema: &Schema) -> Option<&Value> {
     }
 }
 
-/// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
-fn branches(schema: &Schema) -> impl Iterator<Item = &Schema> {
-    let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-    let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
+/// Returns the subschemas in these keywords.
+fn branches<'a>(schema: &'a Schema, keywords: &[&str]) -> impl Iterator<Item = &'a Schema> {
+    let lists = keywords.iter();
+    let lists = lists.filter_map(|keyword| schema.get(*keyword)?.as_array());
     lists.flatten().filter_map(Value::as_object)
 }
 
@@ -95,7 +146,8 @@ fn collect_types<'a>(
         let listed = listed.into_iter().flatten().chain(schema.get("const"));
         return listed.for_each(|value| add(type_name(value)));
     }
-    branches(schema).for_each(|branch| collect_types(branch, root, steps, types));
+    let branches = branches(schema, &["allOf", "anyOf", "oneOf"]);
+    branches.for_each(|branch| collect_types(branch, root, steps, types));
 }
 
 fn type_name(value: &Value) -> &'static str {
@@ -155,6 +207,35 @@ mod tests {
                 expected,
                 "{schema}"
             );
+        }
+    }
+
+    #[test]
+    fn the_alternative_of_a_schema_is_that_with_the_tag_of_the_value() {
+        let text = json!({"type": "string"});
+        let move_ = json!({"properties": {"op": {"const": "move"}, "args": {"properties": {"to": text, "at": text}}}});
+        let size = json!({"properties": {"op": {"enum": ["size"]}, "args": {"properties": {"to": {"type": "integer"}, "at": text}}}});
+        let root = json!({
+            "$defs": {"size": size},
+            "properties": {"list": {"items": {"oneOf": [move_, {"$ref": "#/$defs/size"}, {"properties": {"op": {"const": "stop"}}}]}}},
+            "allOf": [{"properties": {"first": {"type": "null"}}}, {"properties": {"first": text}}],
+        });
+        let with = |op: &str| json!({"list": [{"op": op, "args": {"to": null}}]});
+        let cases = [
+            (with("move"), "/list/0/args/to", Some("string")),
+            (with("size"), "/list/0/args/to", Some("integer")),
+            (with("stop"), "/list/0/args/to", None),
+            // No alternative has the tag, or there is none.
+            (with("other"), "/list/0/args/to", None),
+            (with("other"), "/list/0/args/at", Some("string")),
+            (json!(null), "/list/0/args/to", None),
+            (json!(null), "/list/0/args/at", Some("string")),
+            (json!({}), "/first", Some("null")),
+        ];
+        for (value, pointer, expected) in cases {
+            let found = schema_at(root.as_object().unwrap(), &value, pointer);
+            let found = found.map(|schema| schema["type"].as_str().unwrap());
+            assert_eq!(found, expected, "{value} {pointer}");
         }
     }
 

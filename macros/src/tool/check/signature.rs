@@ -26,12 +26,15 @@ pub(crate) fn shared_self(signature: &Signature, sink: &mut Sink) {
     let Some(receiver) = signature.receiver() else {
         return;
     };
-    if !matches!(receiver.kind, ReceiverKind::Reference(_, _, None)) {
-        sink.error(
-            receiver,
-            "calls share the value; take `&self`, and put mutable state in a `Mutex` or in atomics",
-        );
-    }
+    let is_shared = |ty: &Type| matches!(peel(ty), Type::Reference(it) if it.mutability.is_none());
+    let message = match &receiver.kind {
+        ReceiverKind::Reference(_, _, None) => return,
+        ReceiverKind::Typed(_, ty) if is_shared(ty) => "calls share the value; take `&self`",
+        _ => {
+            "calls share the value; take `&self`, and put mutable state in a `Mutex` or in atomics"
+        }
+    };
+    sink.error(receiver, message);
 }
 
 /// The function is neither `unsafe` nor of a foreign ABI.

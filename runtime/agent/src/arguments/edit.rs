@@ -81,10 +81,10 @@ pub(super) fn edits(mistake: &Violation, value: &Value, root: &Map<String, Value
         ViolationKind::Option(options) => {
             option_edit(pointer, found, options).into_iter().collect()
         }
-        ViolationKind::Missing(name) => rename_to_missing(pointer, found, name, root)
+        ViolationKind::Missing(name) => rename_to_missing(pointer, value, name, root)
             .into_iter()
             .collect(),
-        ViolationKind::Unknown(name) => rename_unknown(pointer, found, name, root)
+        ViolationKind::Unknown(name) => rename_unknown(pointer, value, name, root)
             .into_iter()
             .collect(),
         ViolationKind::Choice(branches) => {
@@ -210,12 +210,13 @@ fn option_edit(pointer: &str, found: &Value, options: &[Value]) -> Option<Edit> 
 /// Renames a differently spelled member to a missing one, if it is the only candidate.
 fn rename_to_missing(
     pointer: &str,
-    found: &Value,
+    value: &Value,
     name: &str,
     root: &Map<String, Value>,
 ) -> Option<Edit> {
-    let object = found.as_object()?;
-    let known = properties(pointer, root)?;
+    let object = value.pointer(pointer)?.as_object()?;
+    let known = schema_at(root, value, pointer)?.get("properties")?;
+    let known = known.as_object()?;
     let mut spellings = object
         .keys()
         .filter(|other| !known.contains_key(*other) && is_same_spelling(other, name));
@@ -226,12 +227,13 @@ fn rename_to_missing(
 /// Renames an unknown member to the known one of the same spelling, if that is absent and there is only one candidate.
 fn rename_unknown(
     pointer: &str,
-    found: &Value,
+    value: &Value,
     name: &str,
     root: &Map<String, Value>,
 ) -> Option<Edit> {
-    let object = found.as_object()?;
-    let known = properties(pointer, root)?;
+    let object = value.pointer(pointer)?.as_object()?;
+    let known = schema_at(root, value, pointer)?.get("properties")?;
+    let known = known.as_object()?;
     let mut candidates = known.keys().filter(|known| is_same_spelling(known, name));
     let to = candidates.next().filter(|_| candidates.next().is_none())?;
     let spellings = object.keys().filter(|other| is_same_spelling(other, name));
@@ -239,10 +241,6 @@ fn rename_unknown(
         return None;
     }
     Some(rename(pointer, name, to))
-}
-
-fn properties<'a>(pointer: &str, root: &'a Map<String, Value>) -> Option<&'a Map<String, Value>> {
-    schema_at(root, pointer)?.get("properties")?.as_object()
 }
 
 fn rename(object: &str, from: &str, to: &str) -> Edit {

@@ -21,7 +21,7 @@ use treenail_validation::{ValidationLimits, is_simple};
 
 use self::number::normalize_integers;
 use self::repair::{Outcome, repair};
-pub(crate) use self::report::describe;
+pub(crate) use self::report::report_one;
 use self::report::{report, too_large};
 use self::schemas::SchemaCache;
 
@@ -109,17 +109,20 @@ impl ArgumentChecker {
         };
         let check = |value: &Value| schema.verdict(value);
         match repair(Value::Object(input), root, check) {
-            Outcome::Valid(Value::Object(mut input)) => {
-                normalize_integers(&mut input, root);
-                Ok(Prepared {
-                    input,
-                    unchecked: None,
-                })
+            Outcome::Valid(mut value) => {
+                normalize_integers(&mut value, root);
+                match value {
+                    Value::Object(input) => Ok(Prepared {
+                        input,
+                        unchecked: None,
+                    }),
+                    _ => Err(too_large(name)),
+                }
             }
             Outcome::Unchecked(Value::Object(input), reason) => unchecked(input, &reason),
             Outcome::Invalid(value, mistakes) => Err(report(name, &value, &mistakes, root)),
             // No edit replaces the object itself.
-            Outcome::Valid(_) | Outcome::Unchecked(..) | Outcome::TooLarge => Err(too_large(name)),
+            Outcome::Unchecked(..) | Outcome::TooLarge => Err(too_large(name)),
         }
     }
 }

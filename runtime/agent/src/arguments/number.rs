@@ -59,35 +59,35 @@ pub(super) fn number_text(number: &Number) -> Option<String> {
 }
 
 /// Rewrites whole floating-point numbers as integers where the schema allows only integers. Values do not change.
-pub(super) fn normalize_integers(input: &mut Map<String, Value>, root: &Map<String, Value>) {
-    let mut pointer = String::new();
-    for (name, value) in input {
-        with_token(&mut pointer, name, |pointer| {
-            normalize_value(value, pointer, root);
-        });
+pub(super) fn normalize_integers(input: &mut Value, root: &Map<String, Value>) {
+    let mut integers = Vec::new();
+    visit_floats(input, &mut String::new(), &mut |pointer, number| {
+        let schema = schema_at(root, input, pointer);
+        let wanted = schema.is_some_and(|schema| takes_only_integers(schema, root));
+        let integer = to_integer(number).filter(|_| wanted);
+        integers.extend(integer.map(|integer| (pointer.to_owned(), integer)));
+    });
+    for (pointer, integer) in integers {
+        if let Some(number) = input.pointer_mut(&pointer) {
+            *number = Value::Number(integer);
+        }
     }
 }
 
-fn normalize_value(value: &mut Value, pointer: &mut String, root: &Map<String, Value>) {
+fn visit_floats(value: &Value, pointer: &mut String, visit: &mut dyn FnMut(&str, &Number)) {
     match value {
-        Value::Number(number) if number.is_f64() => {
-            let schema = schema_at(root, pointer);
-            let wanted = schema.is_some_and(|schema| takes_only_integers(schema, root));
-            if let Some(integer) = to_integer(number).filter(|_| wanted) {
-                *number = integer;
-            }
-        }
+        Value::Number(number) if number.is_f64() => visit(pointer, number),
         Value::Array(items) => {
-            for (at, item) in items.iter_mut().enumerate() {
+            for (at, item) in items.iter().enumerate() {
                 with_token(pointer, &at.to_string(), |pointer| {
-                    normalize_value(item, pointer, root);
+                    visit_floats(item, pointer, visit);
                 });
             }
         }
         Value::Object(members) => {
             for (name, member) in members {
                 with_token(pointer, name, |pointer| {
-                    normalize_value(member, pointer, root);
+                    visit_floats(member, pointer, visit);
                 });
             }
         }

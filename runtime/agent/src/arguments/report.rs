@@ -5,6 +5,9 @@ use treenail_runtime::internal::{self, Problem, to_problems};
 use treenail_schema::internal::quoted;
 use treenail_validation::Violation;
 
+/// End of a message about mistakes.
+const CORRECT: &str = "\nCorrect them and call the tool again.";
+
 /// Describes all mistakes, in the words that a Treenail server uses.
 pub(super) fn report(
     tool: &str,
@@ -13,22 +16,18 @@ pub(super) fn report(
     root: &Map<String, Value>,
 ) -> String {
     let (reported, has_more) = to_problems(value, mistakes, root);
-    describe(tool, &reported, has_more, root)
+    let more = if has_more { "\n- and more" } else { "" };
+    describe(tool, &reported, value, root) + more + CORRECT
 }
 
-/// Describes problems with the arguments of a call.
-pub(crate) fn describe(
-    tool: &str,
-    problems: &[Problem],
-    has_more: bool,
-    root: &Map<String, Value>,
-) -> String {
+/// Describes the problem with the arguments of a call, which are unknown.
+pub(crate) fn report_one(tool: &str, problem: Problem, root: &Map<String, Value>) -> String {
+    describe(tool, &[problem], &Value::Null, root) + CORRECT
+}
+
+fn describe(tool: &str, problems: &[Problem], value: &Value, root: &Map<String, Value>) -> String {
     let heading = format!("Wrong arguments for the tool {}:", quoted(tool));
-    let mut text = internal::format_problems(heading, problems, root);
-    if has_more {
-        text.push_str("\n- and more");
-    }
-    text + "\nCorrect them and call the tool again."
+    internal::format_problems(heading, problems, value, root)
 }
 
 /// Message for arguments that are too large to locate the mistakes.

@@ -167,15 +167,7 @@ impl<T> Argument<T> {
                 property.insert("description".to_owned(), self.description.into());
             }
             for check in &self.checks {
-                for (keyword, bound) in check.keywords() {
-                    // That of the type is no longer the closest one.
-                    match *keyword {
-                        "exclusiveMinimum" => property.remove("minimum"),
-                        "exclusiveMaximum" => property.remove("maximum"),
-                        _ => None,
-                    };
-                    property.insert((*keyword).to_owned(), bound.clone());
-                }
+                check.declare(property);
             }
             if let Some(default) = default.and_then(|default| for_model(default, property)) {
                 property.insert("default".to_owned(), default);

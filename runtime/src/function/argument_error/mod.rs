@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 use treenail_schema::internal::json_schema::{push_token, schema_at};
 
-use self::reason::{adds_to, has_serde_form, json_reason, reason_of};
+pub(crate) use self::reason::reason_of;
+use self::reason::{adds_to, has_serde_form, json_reason};
 use crate::function::schema_fit::{allows_type, fits_description};
 use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
@@ -143,8 +144,8 @@ impl Problem {
         matches!(self.fault, Fault::Unknown { .. })
     }
 
-    fn describe(&self, input_schema: &Map<String, Value>) -> String {
-        let schema = schema_at(input_schema, &self.pointer);
+    fn describe(&self, arguments: &Value, input_schema: &Map<String, Value>) -> String {
+        let schema = schema_at(input_schema, arguments, &self.pointer);
         let expected = schema.and_then(|schema| describe_schema(schema, input_schema));
         match (&self.fault, expected) {
             (Fault::Missing, Some(expected)) => format!("missing; expected {expected}"),
@@ -161,7 +162,8 @@ impl Problem {
                     .pointer
                     .rsplit_once('/')
                     .map_or("", |(parent, _)| parent);
-                let known = list_arguments(schema_at(input_schema, parent).unwrap_or(input_schema));
+                let schema = schema_at(input_schema, arguments, parent);
+                let known = list_arguments(schema.unwrap_or(input_schema));
                 format!("unknown argument; known arguments: {known}")
             }
             (Fault::Wrong { value }, Some(expected)) => format!("expected {expected}, got {value}"),
@@ -232,10 +234,12 @@ fn pointer_of(path: &serde_path_to_error::Path, value: Option<&Value>) -> String
     pointer
 }
 
-/// Formats the problems: `heading`, then one line for each.
+/// Formats the problems: `heading`, then one line for each. The arguments are null if they are unknown; the alternatives of the
+/// schema are told apart by them.
 pub fn format_problems(
     heading: String,
     problems: &[Problem],
+    arguments: &Value,
     input_schema: &Map<String, Value>,
 ) -> String {
     let mut text = heading;
@@ -245,7 +249,11 @@ pub fn format_problems(
             "" => "the arguments".to_owned(),
             pointer => shortened(pointer),
         };
-        let _ = write!(text, "\n- {place}: {}", problem.describe(input_schema));
+        let _ = write!(
+            text,
+            "\n- {place}: {}",
+            problem.describe(arguments, input_schema)
+        );
     }
     text
 }

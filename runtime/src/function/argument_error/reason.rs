@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::wire::shortened;
 
 /// Returns the message of a deserializer, without the position that `serde_json` appends.
-pub(super) fn reason_of(error: &impl std::fmt::Display) -> String {
+pub(crate) fn reason_of(error: &impl std::fmt::Display) -> String {
     let reason = error.to_string();
     shortened(reason.split(" at line ").next().unwrap_or_default())
 }

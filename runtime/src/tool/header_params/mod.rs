@@ -9,9 +9,7 @@ use serde_json::{Map, Value};
 
 #[cfg(any(feature = "http-server", feature = "client"))]
 pub use self::find::{Ambiguity, FoundArgument, find_arguments};
-
-/// The schema keyword that names the header of an argument.
-const HEADER_KEYWORD: &str = "x-mcp-header";
+use crate::function::bounds::HEADER_KEYWORD;
 
 /// Maximum number of arguments of a tool that are repeated in headers. Each is a header of every call.
 const MAX_PARAMS: usize = 64;
@@ -113,7 +111,8 @@ impl Collector {
         let kind = schema.get("type").and_then(Value::as_str);
         if !matches!(kind, Some("string" | "integer" | "boolean")) {
             return Err(format!(
-                "`{HEADER_KEYWORD}` = {shown} requires a string, an integer or a boolean"
+                "`{HEADER_KEYWORD}` = {shown} requires a string, an integer or a boolean, without alternatives: not an `Option` with \
+                 a default, nor an enum whose variants have descriptions"
             ));
         }
         let lower = name.to_ascii_lowercase();

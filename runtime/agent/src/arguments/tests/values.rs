@@ -190,3 +190,53 @@ fn mistakes_in_a_choice_refer_to_the_closest_branch() {
         )],
     );
 }
+
+#[test]
+fn mistakes_in_a_choice_refer_to_the_branch_with_the_tag() {
+    let branch = |tag: &str, content: &Value| {
+        let properties = json!({"kind": {"const": tag}, "of": content});
+        json!({"type": "object", "properties": properties, "required": ["kind", "of"]})
+    };
+    let integer = json!({"type": "integer", "minimum": 0});
+    let schema = json!({"type": "object", "properties": {"it": {"oneOf": [
+        branch("count", &integer),
+        branch("text", &json!({"type": "string", "maxLength": 1})),
+        branch("list", &json!({"type": "array", "items": {"type": "object"}, "minItems": 1})),
+    ]}}});
+    check_wrong(
+        &schema,
+        &[
+            (
+                json!({"it": {"kind": "text", "of": true}}),
+                &["/it/of: expected a string (characters at most 1), got true"],
+            ),
+            (
+                json!({"it": {"kind": "list", "of": "x"}}),
+                &["/it/of: expected an array (items at least 1), got the string \"x\""],
+            ),
+            (
+                json!({"it": {"kind": "list", "of": [5]}}),
+                &["/it/of/0: expected an object, got 5"],
+            ),
+            (
+                json!({"it": {"kind": "map", "of": {}}}),
+                &[
+                    "/it/kind: expected one of \"count\", \"text\", \"list\", got the string \"map\"",
+                ],
+            ),
+            (
+                json!({"it": {"kind": "text"}}),
+                &["/it/of: missing; expected a string (characters at most 1)"],
+            ),
+        ],
+    );
+    check(
+        &json!({"type": "object", "properties": {"it": {"oneOf": [
+            branch("text", &json!({"type": "string"})), branch("count", &integer),
+        ]}}}),
+        &[(
+            json!({"it": {"kind": "count", "of": 5.0}}),
+            json!({"it": {"kind": "count", "of": 5}}),
+        )],
+    );
+}
