@@ -269,10 +269,9 @@ pub mod resource {
 }
 
 /// Scopes: those that functions require, and those that the callers of a server have.
-#[cfg_attr(feature = "authorization", doc = "")]
 #[cfg_attr(
     feature = "authorization",
-    doc = "Guide: [authorization](crate::guide::authorization)."
+    doc = "\n\nGuide: [authorization](crate::guide::authorization)."
 )]
 pub mod scope {
     #[doc(inline)]

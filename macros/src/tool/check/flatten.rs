@@ -31,9 +31,9 @@ pub(super) fn one_flattened(feature: &Feature, sink: &mut Sink) {
                 "a flattened argument has no name, but those of its fields; remove this",
             );
         }
-        if let Some(description) = &argument.description {
+        if argument.description.is_some() {
             sink.error(
-                description,
+                argument.flatten.as_ref().map(|given| &given.key),
                 "a flattened argument has no description; document the fields of the type",
             );
         }
