@@ -134,6 +134,11 @@ async fn fields_are_read_beside_other_arguments() {
             json!({"firstItem": null, "sorted": false, "pageSize": 7, "city": "Oslo"}),
             "Oslo Some(None) 7 false",
         ),
+        (
+            "streets",
+            json!({"city": "Oslo", "firstItem": null, "pageSize": null}),
+            "Oslo Some(None) 0 true",
+        ),
         ("counts", json!({"prefix": "a"}), "a {}"),
         (
             "counts",
@@ -152,7 +157,7 @@ async fn fields_are_read_beside_other_arguments() {
 
 #[tokio::test]
 async fn errors_have_the_place_of_the_field() {
-    let table: [(&str, Value, &[&str]); 7] = [
+    let table: [(&str, Value, &[&str]); 9] = [
         (
             "find",
             json!({"nam": "Oslo"}),
@@ -189,6 +194,17 @@ async fn errors_have_the_place_of_the_field() {
             "streets",
             json!({"city": "Oslo", "page_size": 1}),
             &["- /page_size: unknown argument; did you mean `pageSize`?"],
+        ),
+        (
+            "counts",
+            json!({"prefix": "a", "b": null}),
+            &["- /b: expected an integer (at least 0, at most 4294967295), got null"],
+        ),
+        // A null that stands for a default is not the mistake.
+        (
+            "find",
+            json!({"name": "Oslo", "radius": null, "limit": "x"}),
+            &["- /limit: expected an integer (at least 1, at most 50), got the string \"x\""],
         ),
         (
             "counts",
@@ -242,6 +258,11 @@ fn whole(#[arg(flatten)] number: u8) -> u8 {
     number
 }
 
+#[mcp_tool]
+fn perhaps(#[arg(flatten)] place: Option<Find>) -> bool {
+    place.is_some()
+}
+
 #[test]
 fn a_type_that_cannot_be_flattened_fails_the_build() {
     let build = |builder: ServerBuilder| builder.build().unwrap_err().to_string();
@@ -257,6 +278,10 @@ fn a_type_that_cannot_be_flattened_fails_the_build() {
         (
             build(treenail::server!().tools(tools![whole])),
             "but its schema has `",
+        ),
+        (
+            build(treenail::server!().tools(tools![perhaps])),
+            "but it may be absent as a whole",
         ),
     ];
     for (error, expected) in table {

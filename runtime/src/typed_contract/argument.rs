@@ -1,6 +1,7 @@
 //! Serialization of call arguments by a typed client.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::mem::discriminant;
 
 use schemars::JsonSchema;
@@ -68,7 +69,11 @@ pub struct Given {
 
 /// The arguments of one call, in order.
 #[derive(Debug, Default)]
-pub struct Arguments(Vec<Entry>);
+pub struct Arguments {
+    entries: Vec<Entry>,
+    /// True if members of a flattened argument are among them, which may have the name of another argument.
+    has_fields: bool,
+}
 
 /// The name of an argument, and its JSON.
 type Entry = (Cow<'static, str>, serde_json::Result<Box<RawValue>>);
@@ -95,26 +100,42 @@ impl Arguments {
     #[inline]
     #[must_use]
     pub fn with(mut self, Given { name, json }: Given) -> Self {
-        self.0.extend(json.map(|json| (name.into(), json)));
+        self.entries.extend(json.map(|json| (name.into(), json)));
         self
     }
 
     /// Appends the members of an argument that is flattened, an object.
     #[must_use]
     pub fn with_fields(mut self, Given { name, json }: Given) -> Self {
+        self.has_fields = true;
         match json.map(|json| json.and_then(|json| fields(&json))) {
-            Some(Ok(fields)) => self.0.extend(fields),
-            Some(Err(error)) => self.0.push((name.into(), Err(error))),
+            Some(Ok(fields)) => self.entries.extend(fields),
+            Some(Err(error)) => self.entries.push((name.into(), Err(error))),
             None => {}
         }
         self
     }
 }
 
+impl Arguments {
+    /// Returns a name that two arguments have. A server could take the value of either.
+    fn repeated(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        let mut entries = self.entries.iter().filter(|_| self.has_fields);
+        let repeated = entries.find(|(name, _)| !names.insert(name));
+        repeated.map(|(name, _)| &**name)
+    }
+}
+
 impl Serialize for Arguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, json) in &self.0 {
+        if let Some(name) = self.repeated() {
+            return Err(S::Error::custom(format!(
+                "`{name}` is an argument, and a member of the flattened argument"
+            )));
+        }
+        let mut object = serializer.serialize_map(Some(self.entries.len()))?;
+        for (name, json) in &self.entries {
             let json = json.as_ref();
             let json = json.map_err(|error| S::Error::custom(format!("`{name}`: {error}")))?;
             object.serialize_entry(name, json)?;

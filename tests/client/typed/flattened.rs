@@ -1,5 +1,7 @@
 //! Contracts with a flattened argument.
 
+use std::collections::BTreeMap;
+
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -21,6 +23,12 @@ trait SearchApi {
         #[arg(flatten)] find: Find,
         sorted: Option<bool>,
     ) -> Result<String, ToolError>;
+
+    async fn count(
+        &self,
+        prefix: String,
+        #[arg(flatten)] counts: BTreeMap<String, u32>,
+    ) -> Result<usize, ToolError>;
 }
 
 struct Search;
@@ -35,6 +43,31 @@ impl SearchApi for Search {
     ) -> Result<String, ToolError> {
         Ok(format!("{city} {} {:?} {sorted:?}", find.name, find.limit))
     }
+
+    async fn count(
+        &self,
+        prefix: String,
+        counts: BTreeMap<String, u32>,
+    ) -> Result<usize, ToolError> {
+        Ok(prefix.len() + counts.len())
+    }
+}
+
+#[tokio::test]
+async fn a_member_cannot_replace_another_argument() {
+    let server = treenail::server!().mount(Search).build().unwrap();
+    let search = SearchApiClient::new(&client(&server, Revision::LATEST).await);
+    let count = async |name: &str| {
+        let counts = BTreeMap::from([(name.to_owned(), 1)]);
+        search.count("a".to_owned(), counts).await
+    };
+    assert_eq!(count("b").await.unwrap(), 2);
+    let error = count("prefix").await.unwrap_err();
+    assert!(matches!(error, ClientError::Invalid(_)), "{error}");
+    assert!(
+        error.to_string().contains("`prefix` is an argument"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -55,7 +88,7 @@ async fn the_client_sends_the_fields() {
 #[tokio::test]
 async fn the_contract_and_the_mock_have_the_fields() {
     let contract = SearchApiClient::contract().unwrap();
-    let schema = &contract.tools()[0].input_schema;
+    let schema = &contract.tool("find").unwrap().input_schema;
     assert_eq!(schema["required"], json!(["city", "name"]));
     let mock = MockSearchApi::new().on_find(|_, find, _| Ok(find.name));
     let find = Find {

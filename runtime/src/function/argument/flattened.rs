@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Argument, ArgumentList, InputSchema, NamedArguments};
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
+use crate::function::schema_fit::allows_type;
 use crate::wire::Members;
 
 /// Keywords beside `properties` that the schema of a flattened struct may have. Those of the schema itself are added again.
@@ -36,6 +37,8 @@ struct Names {
     others: usize,
     /// The fields that must be present.
     required: Vec<String>,
+    /// The fields that may be absent, but are not null: a model that writes null there means that they are absent.
+    omitted: Vec<String>,
     /// True if the flattened type has members of any name, as a map has.
     is_open: bool,
 }
@@ -58,6 +61,9 @@ impl<L: NamedArguments, T: 'static> ArgumentList for Flattened<L, T> {
         let mut schema = InputSchema::new();
         self.others.add_to(&mut schema)?;
         let flattened = self.argument.property(&mut schema.generator)?;
+        if self.argument.is_optional() {
+            return Err(not_flat("it may be absent as a whole"));
+        }
         self.names = Names::add(flattened, &mut schema)?;
         Ok(schema.finish())
     }
@@ -86,14 +92,16 @@ impl<L, T> Flattened<L, T> {
     fn read_fields(&self, fields: &[Member<'_>]) -> Result<T, Vec<Problem>> {
         let text = object(fields);
         let value = self.argument.read(Some(&text)).or_else(|problem| {
-            // A model that writes null in place of omitting a field means its default.
             let is_meant = |(name, text): &&Member<'_>| {
-                *text != "null" || self.names.required.iter().any(|it| it == name)
+                *text != "null" || !self.names.omitted.iter().any(|it| it == name)
             };
-            let given: Vec<_> = fields.iter().filter(is_meant).cloned().collect();
-            let read = self.argument.read(Some(&object(&given)));
-            read.map_err(|_| vec![problem.without_name()])
-        })?;
+            let meant: Vec<_> = fields.iter().filter(is_meant).cloned().collect();
+            if meant.len() == fields.len() {
+                return Err(problem);
+            }
+            self.argument.read(Some(&object(&meant)))
+        });
+        let value = value.map_err(|problem| vec![problem.without_name()])?;
         let mut problems = Vec::new();
         self.argument.check_bounds(&text, &mut problems);
         if problems.is_empty() {
@@ -152,6 +160,13 @@ impl Names {
             names.is_open = others != Value::Bool(false);
             schema.others = others;
         }
+        let is_omitted = |name: &&String| {
+            let property = schema.properties.get(*name).and_then(Value::as_object);
+            let has_no_null = property.is_some_and(|it| !allows_type("null", it, &Map::new()));
+            has_no_null && !names.required.contains(name)
+        };
+        let fields = names.all.iter().skip(names.others);
+        names.omitted = fields.filter(is_omitted).cloned().collect();
         Ok(names)
     }
 
