@@ -5,8 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use treenail_schema::RequestId;
 
-use crate::wire::as_string;
-
 /// The id of a request that is being answered: it is copied when something has to keep it, and only then.
 #[derive(Debug)]
 pub(crate) struct ReceivedId<'a> {
@@ -101,11 +99,12 @@ fn number(text: &str) -> Option<i64> {
 pub struct IdKey(Arc<str>);
 
 impl IdKey {
-    /// That of an id as its peer wrote it; the same copy, unless characters are escaped.
+    /// That of an id as its peer wrote it; the same copy, unless characters are escaped, or an integer is written as `1.0`.
     pub fn of(text: &Arc<str>) -> Self {
-        let string = text.contains('\\').then(|| as_string(text)).flatten();
-        match string {
-            Some(string) => Self::from(&RequestId::String(string.into_owned())),
+        let mark = if text.starts_with('"') { '\\' } else { '.' };
+        let read = text.contains(mark).then(|| read_id(text)).flatten();
+        match read {
+            Some(id) => Self::from(&id),
             None => Self(Arc::clone(text)),
         }
     }
@@ -115,6 +114,12 @@ impl IdKey {
     pub fn as_json(&self) -> &str {
         &self.0
     }
+}
+
+/// Reads an id that may be written in another way, too.
+#[cold]
+fn read_id(text: &str) -> Option<RequestId> {
+    serde_json::from_str(text).ok()
 }
 
 impl From<&RequestId> for IdKey {
@@ -169,7 +174,9 @@ mod tests {
         assert_eq!(key(r#""é\"\n""#), known);
         assert_eq!(key(r#""\u00e9\u0022\u000A""#), known);
         assert_eq!(key("7"), IdKey::from(&RequestId::Number(7)));
+        assert_eq!(key("7.0"), IdKey::from(&RequestId::Number(7)));
         assert_ne!(key("7"), key("\"7\""));
+        assert_ne!(key("\"7.0\""), key("7"));
         assert_eq!(key("\"a\""), IdKey::from(&RequestId::from("a")));
     }
 }

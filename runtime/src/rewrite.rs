@@ -9,7 +9,7 @@ use treenail_schema::{ContentBlock, PromptMessage, ResultMetaObject, Revision, T
 use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, downgrade_block};
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
-use crate::wire::{Members, SyntaxError};
+use crate::wire::{Members, SyntaxError, read_json};
 
 const COMPLETE: &str = r#""complete""#;
 
@@ -98,7 +98,7 @@ pub(crate) fn rewrite<'a>(
         }
         let wraps = match (&*key, placement) {
             ("_meta", _) => {
-                rewritten.meta = serde_json::from_str::<ResultMetaObject>(value).ok();
+                rewritten.meta = read_json::<ResultMetaObject>(value).ok();
                 continue;
             }
             ("resultType", _) if value == COMPLETE => continue,
@@ -138,7 +138,7 @@ fn write_member(key: &str, value: &str, result: &mut ResultWriter<'_>) {
             return write_blocks::<PromptMessage>(value, result, |message| &mut message.content);
         }
         "tools" => {
-            if let Ok(tools) = serde_json::from_str::<Vec<Tool>>(value) {
+            if let Ok(tools) = read_json::<Vec<Tool>>(value) {
                 let tools: Vec<Tool> = tools.iter().map(|tool| style.tool(tool)).collect();
                 return result.value(&tools);
             }
@@ -162,7 +162,7 @@ fn write_blocks<T: DeserializeOwned + Serialize>(
     let mut separator: &[u8] = b"[";
     for element in &elements {
         result.push(std::mem::replace(&mut separator, b","));
-        let read = serde_json::from_str::<T>(element.get()).ok();
+        let read = read_json::<T>(element.get()).ok();
         let is_new = |read: &mut T| block_of(read).since() > revision;
         let Some(mut read) = read.and_then(|mut read| is_new(&mut read).then_some(read)) else {
             result.push(element.get().as_bytes());

@@ -1,40 +1,107 @@
 //! Messages without the members that only other revisions define.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::generated::revisions::PARTS;
+use crate::wire::{DEEPEST, Members, Scanner, SyntaxError, as_string};
 use crate::{Revision, field};
 
 /// Removes the members that `revision` does not define from the text of a value of the type `definition`. In that revision they may have
-/// any value. Returns `None` if the text is not JSON.
+/// any value. Everything else is copied, including members that are given twice. Returns `None` if there is nothing to remove, or the
+/// text is not JSON.
 pub fn without_later_members(text: &str, definition: &str, revision: Revision) -> Option<String> {
-    let mut value = serde_json::from_str(text).ok()?;
-    remove_later(&mut value, definition, revision);
-    Some(value.to_string())
+    let mut filter = Filter {
+        revision,
+        text: String::new(),
+        has_removed: false,
+    };
+    filter.value(text, definition).ok()?;
+    filter.has_removed.then_some(filter.text)
 }
 
-fn remove_later(value: &mut Value, definition: &str, revision: Revision) {
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                remove_later(item, definition, revision);
+/// Copy of a value without the members that a revision does not define.
+struct Filter {
+    revision: Revision,
+    text: String,
+    has_removed: bool,
+}
+
+impl Filter {
+    fn value(&mut self, text: &str, definition: &str) -> Result<(), SyntaxError> {
+        match text.as_bytes().first() {
+            Some(b'{') => self.object(text, definition),
+            Some(b'[') => self.array(text, definition),
+            _ => {
+                self.text.push_str(text);
+                Ok(())
             }
         }
-        Value::Object(members) => {
-            let tag = members.get("type").and_then(Value::as_str);
-            let definition = tag
-                .and_then(|tag| part(definition, tag))
-                .unwrap_or(definition);
-            members.retain(|member, value| {
-                if let Some(part) = part(definition, member) {
-                    remove_later(value, part, revision);
-                }
-                let facts = field(definition, member);
-                facts.is_none_or(|facts| facts.revisions.contains(revision))
-            });
-        }
-        _ => {}
     }
+
+    fn array(&mut self, text: &str, definition: &str) -> Result<(), SyntaxError> {
+        let mut scanner = Scanner::new(text, DEEPEST);
+        scanner.open_array()?;
+        let mut separator = '[';
+        while let Some(item) = scanner.next_element(separator == '[')? {
+            self.text.push(separator);
+            separator = ',';
+            // No type has a list of lists.
+            if item.starts_with('[') {
+                self.text.push_str(item);
+            } else {
+                self.value(item, definition)?;
+            }
+        }
+        self.end(separator, '[', ']');
+        Ok(())
+    }
+
+    fn object(&mut self, text: &str, definition: &str) -> Result<(), SyntaxError> {
+        let tag = tag(text)?;
+        let definition = tag
+            .and_then(|tag| part(definition, &tag))
+            .unwrap_or(definition);
+        let mut members = Members::new(text)?;
+        let mut separator = '{';
+        while let Some((name, value)) = members.next()? {
+            let facts = field(definition, &name);
+            if facts.is_some_and(|facts| !facts.revisions.contains(self.revision)) {
+                self.has_removed = true;
+                continue;
+            }
+            self.text.push(separator);
+            separator = ',';
+            self.text.push_str(&Value::from(&*name).to_string());
+            self.text.push(':');
+            match part(definition, &name) {
+                Some(part) => self.value(value, part)?,
+                None => self.text.push_str(value),
+            }
+        }
+        self.end(separator, '{', '}');
+        Ok(())
+    }
+
+    /// Writes the end of a list or an object, and its start if it is empty.
+    fn end(&mut self, separator: char, start: char, end: char) {
+        if separator == start {
+            self.text.push(start);
+        }
+        self.text.push(end);
+    }
+}
+
+/// Returns the `type` of an object, if it is a string.
+fn tag(text: &str) -> Result<Option<Cow<'_, str>>, SyntaxError> {
+    let mut members = Members::new(text)?;
+    while let Some((name, value)) = members.next()? {
+        if name == "type" {
+            return Ok(as_string(value));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the type of a member, or the type in a union with a tag.
@@ -75,16 +142,23 @@ mod tests {
                 r#"{"capabilities":{"tools":{}},"serverInfo":{"name":"a"}}"#,
             ),
             (
-                "Unheard",
-                Revision::LATEST,
-                r#"{"icons":[5]}"#,
-                r#"{"icons":[5]}"#,
+                "CallToolResult",
+                Revision::V2025_03_26,
+                r#"{"content":[ ],"content":[[{"_meta":5}]],"\u005fmeta\n":1e2,"content":[{"type":"text","_meta":5}]}"#,
+                r#"{"content":[],"content":[[{"_meta":5}]],"_meta\n":1e2,"content":[{"type":"text"}]}"#,
             ),
         ] {
-            let found = without_later_members(text, definition, revision).unwrap();
-            let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-            assert_eq!(value(&found), value(expected), "{definition}");
+            let found = without_later_members(text, definition, revision);
+            assert_eq!(found.as_deref(), Some(expected), "{definition}");
         }
-        assert_eq!(without_later_members("{", "Tool", Revision::LATEST), None);
+        for (definition, text) in [
+            ("CallToolResult", r#"{"content":[],"content":[]}"#),
+            ("Unheard", r#"{"icons":[5]}"#),
+            ("Tool", r#"{"execution":5"#),
+            ("Tool", "{"),
+        ] {
+            let found = without_later_members(text, definition, Revision::V2025_03_26);
+            assert_eq!(found, None, "{text}");
+        }
     }
 }

@@ -232,7 +232,7 @@ async fn connect(
     }
 }
 
-/// Maps all failures to start a session to [`Exit::Connection`], except those of HTTP.
+/// Maps all failures to start a session to [`Exit::Connection`], except those of HTTP, and answers above the limit of this program.
 fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
     match error {
         ClientError::Closed(reason) | ClientError::Unreachable(reason) => {
@@ -250,12 +250,10 @@ fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
                 None => failure,
             }
         }
-        ClientError::Timeout(_) | ClientError::Protocol(_) | ClientError::TooLong(_) => {
-            Failure::new(
-                Exit::Connection,
-                format!("could not start a session with the server: {error}"),
-            )
-        }
+        ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
+            Exit::Connection,
+            format!("could not start a session with the server: {error}"),
+        ),
         error => {
             let is_path = matches!(
                 error,

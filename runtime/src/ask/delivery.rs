@@ -126,19 +126,24 @@ pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box
     by_request(context.state(), request).await
 }
 
-/// Returns `true` if the client of a call has declared the capabilities, in its revision, that a complete request needs.
+/// Returns a complete request in the form of the revision of a call's client, if the client has declared the capabilities that it needs
+/// there.
 #[doc(hidden)]
 #[inline]
-pub fn can_answer(context: &Context, request: &InputRequest) -> bool {
+pub fn for_client(context: &Context, request: InputRequest) -> Option<InputRequest> {
     let peer = &context.state().peer;
     let (revision, client) = (peer.revision(), peer.capabilities());
-    match request {
+    let can_answer = match &request {
         InputRequest::Elicit(ElicitRequestParams::Form(_)) => takes_forms(revision, client),
         InputRequest::Elicit(ElicitRequestParams::Url(_)) => takes_urls(revision, client),
         InputRequest::CreateMessage(params) => sampling::takes(params, revision, client),
         InputRequest::ListRoots(_) => client.roots.is_some(),
         _ => false,
-    }
+    };
+    can_answer.then(|| match request {
+        InputRequest::CreateMessage(params) => sampling::downgrade(params, revision, client).into(),
+        other => other,
+    })
 }
 
 /// Waits for an answer, at most until the end of the call.

@@ -27,7 +27,7 @@ use treenail_schema::{CreateMessageRequestParams, ElicitSchema, InputRequest};
 
 pub(crate) use self::asker::{Asker, Level};
 use self::delivery::{Sent, put};
-pub use self::delivery::{ask_client, can_answer};
+pub use self::delivery::{ask_client, for_client};
 pub use self::elicit::{Confirm, Elicit, ElicitBySchema, ElicitUrl};
 pub(crate) use self::elicit_config::ElicitConfig;
 pub use self::error::AskError;

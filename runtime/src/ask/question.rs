@@ -66,9 +66,7 @@ impl Question for Sample {
             ));
         }
         sampling::check(&self.params)?;
-        let sampling = client.sampling.as_ref();
-        let context = sampling.is_some_and(|sampling| sampling.context.is_some());
-        Ok(sampling::downgrade(self.params.clone(), revision, context).into())
+        Ok(sampling::downgrade(self.params.clone(), revision, client).into())
     }
 
     #[inline]

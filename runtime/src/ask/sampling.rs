@@ -98,12 +98,12 @@ fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Resu
     Ok(())
 }
 
-/// Converts the request for a client of `revision`; `context` is set if the client can include context of servers.
+/// Converts the request for a client of `revision`.
 #[inline]
 pub(super) fn downgrade(
     mut params: CreateMessageRequestParams,
     revision: Revision,
-    context: bool,
+    client: &ClientCapabilities,
 ) -> CreateMessageRequestParams {
     params.task = None;
     if revision != Revision::V2025_11_25 {
@@ -111,6 +111,8 @@ pub(super) fn downgrade(
         params.meta = None;
     }
     if revision >= Revision::V2025_11_25 {
+        let sampling = client.sampling.as_ref();
+        let context = sampling.is_some_and(|sampling| sampling.context.is_some());
         if !context && params.include_context != Some(IncludeContext::None) {
             params.include_context = None;
         }

@@ -48,7 +48,7 @@ pub mod task {
     use std::sync::Arc;
 
     use crate::ask::{NO_RANDOM_BYTES, RequestStateKey};
-    pub use crate::ask::{SessionPeer, ask_client, can_answer, random_id, session_number};
+    pub use crate::ask::{SessionPeer, ask_client, for_client, random_id, session_number};
     pub use crate::call::Call;
     use crate::context::Context;
     pub use crate::handler::{Handler, PendingResult, ResultFuture};

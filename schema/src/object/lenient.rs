@@ -112,10 +112,13 @@ impl Visitor<'_> for CountVisitor {
     }
 }
 
-/// Settings by name. Those that are not an object are read as an empty one, so that the name is declared.
+/// Settings by name. Those that are not an object are read as an empty one, so that the name is declared. Another value than an object
+/// of settings has no names.
 impl ReadLeniently for BTreeMap<String, JsonObject> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let settings = BTreeMap::<String, Value>::deserialize(deserializer)?;
+        let Value::Object(settings) = Value::deserialize(deserializer)? else {
+            return Ok(Self::new());
+        };
         let settings = settings.into_iter().map(|(name, value)| match value {
             Value::Object(settings) => (name, settings),
             _ => (name, JsonObject::new()),

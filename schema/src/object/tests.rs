@@ -177,6 +177,10 @@ fn settings_that_are_not_an_object_are_empty() {
     let expected =
         json!({"extensions": {"a/b": {}, "c/d": {}, "e/f": {"g": 1}}, "experimental": {"h": {}}});
     assert_eq!(serde_json::to_value(&read).unwrap(), expected);
+    let text = r#"{"extensions":["a/b"],"experimental":5}"#;
+    let read: ClientCapabilities = serde_json::from_str(text).unwrap();
+    let expected = json!({"extensions": {}, "experimental": {}});
+    assert_eq!(serde_json::to_value(&read).unwrap(), expected);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Conversion of text to the types in the input schema of a tool.
 
+use std::ptr;
+
 use serde_json::{Map, Number, Value};
 use treenail::schema::Tool;
 use treenail_schema::internal::nearest;
@@ -94,14 +96,16 @@ pub(super) fn has_parts(root: &Map<String, Value>) -> bool {
 /// Returns the schema of an argument in the first part of a schema that declares it, such as a condition. Any name may match a pattern.
 fn schema_in_parts<'a>(root: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     let mut schemas = vec![root];
-    let mut next = 0;
+    let (mut next, mut more) = (0, MAX_PARTS);
     while let Some(&schema) = schemas.get(next) {
         if let Some(declared) = schema.get("properties").and_then(|it| it.get(name)) {
             return Some(declared);
         }
-        let parts = parts_of(schema).filter_map(|part| resolve_reference(part, root));
-        let more = MAX_PARTS.saturating_sub(schemas.len());
-        schemas.extend(parts.take(more));
+        for part in parts_of(schema).take(more) {
+            more -= 1;
+            let part = resolve_reference(part, root);
+            schemas.extend(part.filter(|part| !schemas.iter().any(|known| ptr::eq(*known, *part))));
+        }
         next += 1;
     }
     let mut patterns = schemas.into_iter().flat_map(patterns_of);

@@ -140,6 +140,20 @@ fn conditions_and_patterns_declare_arguments() {
         convert(&tool, "e", "1"),
         Err("unknown argument `e`".to_owned())
     );
+    let last_of = |mut parts: Vec<Value>| {
+        parts.push(json!({"properties": {"last": {"type": "integer"}}}));
+        convert(
+            &tool_of(json!({"type": "object", "allOf": parts})),
+            "last",
+            "1",
+        )
+    };
+    assert_eq!(last_of(vec![json!({"$ref": "#"}); 9]), Ok(json!(1)));
+    // The search is bounded, whatever the parts are.
+    for part in [json!({"$ref": "#"}), json!(true)] {
+        let unknown = Err("unknown argument `last`".to_owned());
+        assert_eq!(last_of(vec![part; MAX_PARTS]), unknown);
+    }
     let patterns = |patterns| tool_of(json!({"type": "object", "patternProperties": patterns}));
     let one = patterns(json!({"^x-": {"type": "integer"}}));
     assert_eq!(convert(&one, "x-a", "1"), Ok(json!(1)));

@@ -14,10 +14,11 @@ const VARIABLE: &str = "TREENAIL_PROXY_CONFIGS";
 ///
 /// If a proxy above this one has one of the files: each proxy would start the next.
 pub(super) fn nested_files(files: &[PathBuf]) -> Result<Option<(String, String)>, Failure> {
-    let mut all = env::var(VARIABLE).unwrap_or_default();
+    let above = env::var(VARIABLE).unwrap_or_default();
+    let mut all = above.clone();
     for file in files {
         let name = canonical_name(file);
-        if all.lines().any(|above| above == name) {
+        if above.lines().any(|above| above == name) {
             let message = format!(
                 "a proxy with the configuration file `{}` has started this one, which would start itself again",
                 file.display()
@@ -39,4 +40,17 @@ fn canonical_name(file: &Path) -> String {
         .unwrap_or(file)
         .to_string_lossy()
         .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_given_twice_is_not_above_itself() {
+        let file = PathBuf::from("a.json");
+        let variable = nested_files(&[file.clone(), file]).expect("no proxy is above this one");
+        let (_, names) = variable.expect("there is a file");
+        assert_eq!(names, "a.json\na.json\n");
+    }
 }

@@ -19,7 +19,7 @@ use crate::client::timeout::paused;
 use crate::form::{FormError, describe_field, parse_form_content};
 use crate::panic::catch;
 use crate::revision::downgrade_sampling_result;
-use crate::wire::{RpcError, is_heavier, shortened};
+use crate::wire::{RpcError, is_heavier, read_json, shortened};
 
 /// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
 pub(super) struct CheckedHandler {
@@ -193,8 +193,8 @@ pub(super) fn parse_input_request(
     if is_heavier(params, max_bytes) {
         return Err(RpcError::invalid_params("the parameters are too large"));
     }
-    let params: Value = serde_json::from_str(params)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let params: Value =
+        read_json(params).map_err(|error| RpcError::invalid_params(error.to_string()))?;
     let request = serde_json::json!({"method": method, "params": params});
     serde_json::from_value(request).map_err(|error| RpcError::invalid_params(error.to_string()))
 }
@@ -207,5 +207,16 @@ mod tests {
     fn the_error_of_an_unknown_method_quotes_it_once() {
         let error = parse_input_request("x/y", "{}", 99).unwrap_err();
         assert_eq!(error.message, "this client does not answer `x/y`");
+    }
+
+    #[test]
+    fn a_half_of_a_character_in_a_question_is_replaced() {
+        let params =
+            r#"{"message":"no \ud83d","requestedSchema":{"type":"object","properties":{}}}"#;
+        let request = parse_input_request("elicitation/create", params, 9_999).unwrap();
+        let InputRequest::Elicit(ElicitRequestParams::Form(form)) = request else {
+            panic!("not a form: {request:?}");
+        };
+        assert_eq!(form.message, "no \u{fffd}");
     }
 }

@@ -17,7 +17,7 @@ use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::client::try_join::try_join_all;
-use crate::wire::{Members, as_string};
+use crate::wire::{Members, as_string, read_json};
 
 /// Delay before the next round if the server requests a retry without input.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -186,7 +186,7 @@ pub(super) fn parse_input_requests(
             return Err(ClientError::protocol(reason));
         }
     }
-    serde_json::from_str(requests).map_err(|error| malformed_requests(&error))
+    read_json(requests).map_err(|error| malformed_requests(&error))
 }
 
 fn malformed_requests(error: &dyn std::fmt::Display) -> ClientError {

@@ -67,3 +67,29 @@ fn unreadable(error: &serde_json::Error) -> ClientError {
 pub(super) fn unknown_type(kind: &str) -> ClientError {
     ClientError::protocol(format!("a result has the unknown type {}", quoted(kind)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_member_is_an_error_in_both_eras() {
+        let text =
+            r#"{"content":[{"type":"text","text":"A"}],"content":[{"type":"text","text":"B"}]}"#;
+        // Here, a member of a later revision has to be removed first.
+        let later = text.replacen(r#""A""#, r#""A","_meta":5"#, 1);
+        for revision in [
+            Revision::V2025_03_26,
+            Revision::V2025_11_25,
+            Revision::LATEST,
+        ] {
+            for text in [text, &later] {
+                let read = read_result::<CallToolRequest>(text, || revision);
+                assert!(read.is_err(), "{revision}: {read:?}");
+                let mut result = CallToolResult::default();
+                let read = read_call_result(text, &mut result, || revision);
+                assert!(read.is_err(), "{revision}: {result:?}");
+            }
+        }
+    }
+}

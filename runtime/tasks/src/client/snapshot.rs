@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use treenail_runtime::RpcError;
 use treenail_runtime::client::ClientError;
 use treenail_schema::TaskStatus;
+use treenail_schema::internal::wire::read_json;
 
 /// Maximum size of a text in a state, in bytes. Each stream of states may buffer many of them.
 const MAX_TEXT: usize = 4 << 10;
@@ -77,7 +78,7 @@ struct Created {
 impl Snapshot {
     /// Reads the result of `tasks/get`, or the parameters of `notifications/tasks`.
     pub(super) fn read(text: &str) -> Result<Self, ClientError> {
-        let members: Members = serde_json::from_str(text)
+        let members: Members = read_json(text)
             .map_err(|error| ClientError::protocol(format!("a task cannot be read: {error}")))?;
         let ttl = members.ttl_ms.or(members.ttl);
         let poll_interval = members.poll_interval_ms.or(members.poll_interval);
@@ -157,6 +158,22 @@ mod tests {
         let update = Snapshot::read(both).unwrap().update;
         assert_eq!(update.ttl, Some(Duration::from_millis(2)));
         assert_eq!(update.poll_interval, Some(Duration::from_millis(3)));
+    }
+
+    #[test]
+    fn a_half_of_a_character_is_replaced() {
+        let task = r#"{"taskId":"a","status":"working","statusMessage":"no \ud83d"}"#;
+        let created = format!(r#"{{"task":{task}}}"#);
+        let read = [
+            Snapshot::read(task),
+            Snapshot::read_created(&created, false),
+        ];
+        for snapshot in read {
+            assert_eq!(
+                snapshot.unwrap().update.message.as_deref(),
+                Some("no \u{fffd}")
+            );
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::{
-    SessionPeer, ask_client, can_answer, random_id, session_number,
+    SessionPeer, ask_client, for_client, random_id, session_number,
 };
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::{ElicitRequestParams, InputRequest, error_code};
@@ -159,7 +159,7 @@ fn open_questions<'a>(
         if request.is_none() {
             tracing::error!(id = ?task.key.id, "a question of a task could not be sent");
         }
-        let request = request.filter(|request| can_answer(context, request))?;
+        let request = for_client(context, request?)?;
         Some((key.as_str(), request))
     })
 }

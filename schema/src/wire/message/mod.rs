@@ -195,12 +195,12 @@ impl<'a> Parts<'a> {
     }
 
     fn read_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
+        if std::mem::replace(&mut self.has_params, true) {
+            self.repeated = Some("params");
+        }
         if scanner.peek() != Some(b'{') {
             self.misshapen_params |= scanner.value()? != "null";
             return Ok(());
-        }
-        if std::mem::replace(&mut self.has_params, true) {
-            self.repeated = Some("params");
         }
         self.params.fill(scanner)
     }

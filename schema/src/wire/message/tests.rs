@@ -28,7 +28,7 @@ fn outcome(text: &str) -> String {
 }
 
 /// A message, and what it is taken for.
-const MESSAGES: [(&str, &str); 36] = [
+const MESSAGES: [(&str, &str); 38] = [
     (
         r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
         "request 1 ping",
@@ -123,6 +123,14 @@ const MESSAGES: [(&str, &str); 36] = [
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
         "Some(\"1\") `params` is not an object (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","params":null,"params":{}}"#,
+        "Some(\"1\") member `params` is given twice (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":null}"#,
+        "Some(\"1\") member `params` is given twice (code -32600)",
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":7}"#,

@@ -8,14 +8,12 @@ use treenail_schema::{ProgressNotificationParams, ProgressToken, RequestId};
 
 use super::{Router, lock};
 use crate::client::protocol::broadcast::ServerNotification;
-use crate::wire::is_heavier;
+use crate::wire::{is_heavier, read_json};
 
 impl Router {
     pub(super) fn deliver_progress(&self, params: &str) {
         let too_large = is_heavier(params, self.limits.decoded_bytes);
-        let params = (!too_large)
-            .then(|| serde_json::from_str(params).ok())
-            .flatten();
+        let params = (!too_large).then(|| read_json(params).ok()).flatten();
         let Some::<ProgressNotificationParams>(params) = params else {
             tracing::debug!("dropped a malformed progress notification");
             return;
