@@ -42,13 +42,30 @@ impl EntryTls {
         if socket.is_some() && cfg!(not(unix)) {
             return Err("`unixSocket`: this system has no Unix sockets".to_owned());
         }
-        let file = |name| string(tls, name).map_err(|error| format!("`tls`: {error}"));
+        let files = Self::files(tls).map_err(|error| format!("`tls`: {error}"))?;
         Ok(Self {
-            authority: file("caCert")?,
-            certificate: file("clientCert")?,
-            key: file("clientKey")?,
             unix_socket: socket,
+            ..files
         })
+    }
+
+    fn files(tls: &Map<String, Value>) -> Result<Self, String> {
+        const MEMBERS: [&str; 3] = ["caCert", "clientCert", "clientKey"];
+        let mut names = tls.keys();
+        if let Some(unknown) = names.find(|name| !MEMBERS.contains(&name.as_str())) {
+            return Err(format!("unknown member `{unknown}`"));
+        }
+        let [authority, certificate, key] = MEMBERS.map(|name| string(tls, name));
+        let files = Self {
+            authority: authority?,
+            certificate: certificate?,
+            key: key?,
+            unix_socket: None,
+        };
+        if files.key.is_some() && files.certificate.is_none() {
+            return Err("`clientKey` needs `clientCert`".to_owned());
+        }
+        Ok(files)
     }
 }
 

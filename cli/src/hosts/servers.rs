@@ -86,16 +86,21 @@ fn expand_entry(entry: ServerEntry) -> Result<ServerEntry, String> {
             env: pairs(env, "env")?,
             cwd: optional(cwd, "cwd")?,
         },
-        ServerEntry::Url { url, headers, tls } => ServerEntry::Url {
-            url: one(&url, "url")?,
-            headers: pairs(headers, "headers")?,
-            tls: EntryTls {
+        ServerEntry::Url { url, headers, tls } => {
+            let url = one(&url, "url")?;
+            let has_files = tls.authority.is_some() || tls.certificate.is_some();
+            if has_files && url.starts_with("http://") {
+                return Err("`tls` needs a `url` with `https`".to_owned());
+            }
+            let headers = pairs(headers, "headers")?;
+            let tls = EntryTls {
                 authority: optional(tls.authority, "tls.caCert")?,
                 certificate: optional(tls.certificate, "tls.clientCert")?,
                 key: optional(tls.key, "tls.clientKey")?,
                 unix_socket: optional(tls.unix_socket, "unixSocket")?,
-            },
-        },
+            };
+            ServerEntry::Url { url, headers, tls }
+        }
     })
 }
 
@@ -182,10 +187,16 @@ mod tests {
             error("{\"command\": 1}"),
             "server `s`: `command`: expected a string"
         );
-        assert_eq!(
-            error("{\"url\": \"u\", \"tls\": {\"caCert\": 1}}"),
-            "server `s`: `tls`: `caCert`: expected a string"
-        );
+        for (tls, expected) in [
+            (r#"{"caCert": 1}"#, "`caCert`: expected a string"),
+            (r#"{"cacert": "a"}"#, "unknown member `cacert`"),
+            (r#"{"clientKey": "k"}"#, "`clientKey` needs `clientCert`"),
+        ] {
+            let server = format!("{{\"url\": \"https://a.example\", \"tls\": {tls}}}");
+            assert_eq!(error(&server), format!("server `s`: `tls`: {expected}"));
+        }
+        let plain = r#"{"url": "${MISSING_VARIABLE:-http://a.example}", "tls": {"caCert": "a"}}"#;
+        assert_eq!(error(plain), "server `s`: `tls` needs a `url` with `https`");
         let missing = r#"{"url": "u", "headers": {"A": "${MISSING_VARIABLE}"}}"#;
         let message =
             "server `s`: `headers.A`: the environment variable `MISSING_VARIABLE` is not set";

@@ -17,7 +17,7 @@ pub(super) fn open_session(
     oauth: Option<OAuth>,
     (limits, trace): (&ClientLimits, Option<&Trace>),
 ) -> Result<Arc<dyn Session>, Failure> {
-    let builder = args.tls.session(session_builder(url, headers));
+    let builder = args.tls.session(url, session_builder(url, headers))?;
     let builder = builder.limits(limits.clone());
     let is_set = |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
     let builder = match (oauth.filter(|_| !headers.iter().any(is_set)), trace) {

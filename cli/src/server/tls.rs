@@ -44,15 +44,23 @@ impl TlsArgs {
         ))
     }
 
-    /// Returns a session with these options.
-    pub(crate) fn session(&self, mut session: HttpSessionBuilder) -> HttpSessionBuilder {
+    /// Returns a session with the server at this URL, with these options. Authorities are not used for `http`: they may be for other
+    /// servers, or for authorization.
+    pub(crate) fn session(
+        &self,
+        url: &str,
+        mut session: HttpSessionBuilder,
+    ) -> Result<HttpSessionBuilder, Failure> {
         #[cfg(unix)]
         if let Some(path) = &self.unix_socket {
             session = session.unix_socket(path);
         }
         match self.config() {
-            Some(tls) => session.tls(tls),
-            None => session,
+            Some(tls) if !url.starts_with("http://") => Ok(session.tls(tls)),
+            Some(_) if self.certificate.is_some() => Err(Failure::usage(
+                "a client certificate needs a URL with `https`",
+            )),
+            _ => Ok(session),
         }
     }
 

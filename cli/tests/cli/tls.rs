@@ -93,8 +93,19 @@ fn a_server_may_be_at_a_unix_socket() {
     let secured = Secured::start();
     let socket = secured.file("mcp.sock");
     let call = ["call", "add", "a=1", "b=2", "--url", "http://localhost/mcp"];
-    let outcome = run_alone(&[&call[..], &["--unix-socket", &socket]].concat());
-    outcome.check(0, "3\n", "");
+    let socket = ["--unix-socket", &socket];
+    let ca = secured.file("ca.pem");
+    let authority = ["--ca-cert", &ca];
+    run_alone(&[&call[..], &socket].concat()).check(0, "3\n", "");
+    run_alone(&[&call[..], &socket, &authority].concat()).check(0, "3\n", "");
+}
+
+#[test]
+fn a_client_certificate_needs_https() {
+    let url = "http://localhost/mcp";
+    let outcome = run_alone(&["list", "--url", url, "--client-cert", "client.pem"]);
+    let expected = "error: a client certificate needs a URL with `https`\n";
+    outcome.check(2, "", expected);
 }
 
 #[test]

@@ -112,6 +112,9 @@ impl HttpSessionBuilder {
     /// Connects over a Unix socket in place of the address in the URL, which is sent as usual: its host is the header `Host`. No
     /// proxy is used.
     ///
+    /// The URL identifies the server of a stored authorization, so two sockets need different URLs, such as those with different ports or
+    /// paths. The documents of authorization are requested over TCP, from the host and port in the URL.
+    ///
     /// ```no_run
     /// # async fn connect() -> Result<(), treenail::ClientError> {
     /// use treenail::client::{HttpClientBuilderExt, HttpSession, McpClient};
@@ -132,8 +135,8 @@ impl HttpSessionBuilder {
     /// # Errors
     ///
     /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
-    ///   cannot be sent; if the environment configures an unsupported proxy; or if a certificate or key of
-    ///   [`tls`](Self::tls) cannot be used.
+    ///   cannot be sent; if the environment configures an unsupported proxy; if a certificate or key of [`tls`](Self::tls) cannot be
+    ///   used; or if the URL with these settings has `http`.
     /// - [`ClientError::Unreachable`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;

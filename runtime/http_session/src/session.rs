@@ -25,7 +25,7 @@ use crate::{exchange, get_stream, headers, message};
 ///   A stream that breaks off fails its request.
 /// - *Legacy era*: the client sends the session id of the server, and keeps a stream open for messages that belong to no
 ///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). The answer of
-///   a user or a model to the server is sent again as often, if a failure may pass; the call that waits for it fails otherwise.
+///   a user or a model to the server is sent again as often, if a failure may pass; the call that waits for it fails if it does not arrive.
 ///   Dropping the future of a request sends `notifications/cancelled`. After the end of the session (status 404, or 400 for a ping too), messages fail with
 ///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one. With HTTP+SSE, the
 ///   session ends with its stream. A session that is dropped without `close` is deleted in the background, if a Tokio runtime is there.

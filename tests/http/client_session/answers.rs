@@ -9,36 +9,51 @@ use treenail::client::{ClientError, ClientLimits, HttpClientLimits};
 use super::legacy::{add, default_response};
 use super::listener::TestSession;
 use super::scripted_server::{Received, Response, ScriptedServer};
+use crate::log::Log;
 
 const RETRY: &str = "retry-after: 0";
 
+/// Stream of a call that waits for an answer.
+type OpenCall = Arc<Mutex<Option<UnboundedSender<String>>>>;
+
 /// Starts a server that sends a request with this method on the stream of a call, and refuses the response with these statuses first. It
 /// answers the call after it has accepted the response, or at once if it only pings.
-async fn asking(method: &'static str, mut refusals: Vec<u16>) -> ScriptedServer {
-    let stream = Arc::<Mutex<Option<UnboundedSender<String>>>>::default();
+async fn asking(method: &'static str, refusals: Vec<u16>) -> ScriptedServer {
+    let refusals = refusals
+        .into_iter()
+        .map(|status| Response::complete(status, RETRY, ""));
+    asking_with(method, refusals.collect()).await.0
+}
+
+/// As [`asking`], with whole responses in place of statuses.
+async fn asking_with(method: &'static str, refusals: Vec<Response>) -> (ScriptedServer, OpenCall) {
+    let call = OpenCall::default();
+    let (mut refusals, open) = (refusals.into_iter(), Arc::clone(&call));
     let respond = move |received: &Received| match (&*received.method, received.rpc()) {
         ("POST", "tools/call") => {
             let ask = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": {}});
             let (response, more) = Response::open_stream(&format!("data: {ask}\n\n"));
-            *stream.lock().unwrap() = Some(more);
+            *open.lock().unwrap() = Some(more);
             response
         }
         ("POST", "") => {
             assert_eq!(received.body["id"], 7);
-            let refusal = refusals.pop();
+            let refusal = refusals.next();
             if refusal.is_none() || method == "ping" {
-                let result = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
-                let stream = stream.lock().unwrap().take();
-                let answer = format!("data: {result}\n\n");
-                stream.unwrap().send(answer).unwrap();
+                end(&open);
             }
-            refusal.map_or_else(Response::accepted, |status| {
-                Response::complete(status, RETRY, "")
-            })
+            refusal.unwrap_or_else(Response::accepted)
         }
         _ => default_response(received),
     };
-    ScriptedServer::new(respond).await
+    (ScriptedServer::new(respond).await, call)
+}
+
+/// Answers the call.
+fn end(call: &OpenCall) {
+    let result = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+    let stream = call.lock().unwrap().take().unwrap();
+    stream.send(format!("data: {result}\n\n")).unwrap();
 }
 
 /// Connects a client that answers at once, and sends a failed answer twice again.
@@ -91,6 +106,44 @@ async fn a_lost_answer_of_a_user_fails_the_call_that_waits_for_it() {
             let params = &cancelled.body["params"];
             assert_eq!(*params, json!({"requestId": 1}), "{name}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_call_survives_an_answer_that_is_refused_or_may_have_arrived() {
+    let status = |status| Response::complete(status, RETRY, "");
+    let refused = || {
+        let error = json!({"code": -32602, "message": "no such request"});
+        let body = json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string();
+        Response::complete(400, "content-type: application/json", &body)
+    };
+    for (case, refusals) in [
+        vec![refused()],
+        vec![Response::raw(""), refused()],
+        vec![Response::raw(""), status(413)],
+        vec![status(502), refused()],
+        vec![status(504), status(503), status(503)],
+        vec![status(400)],
+        vec![status(409), status(409), status(409)],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (log, _guard) = Log::record(tracing::Level::WARN);
+        let (server, call) = asking_with("elicitation/create", refusals).await;
+        let client = connect(&server).await;
+        let called = client.spawn(add(1));
+        while log.lines().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let lines = log.lines();
+        assert!(
+            lines[0].contains("an answer could not be sent"),
+            "{case}: {lines:?}"
+        );
+        end(&call);
+        let result = called.await.unwrap();
+        assert!(result.is_ok(), "{case}: {result:?}");
     }
 }
 

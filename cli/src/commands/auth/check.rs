@@ -31,7 +31,8 @@ pub(super) struct Check {
 impl Check {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         // Boxed, because the futures of a connection are large.
-        let session = self.tls.session(HttpSession::builder(&self.url));
+        let session = HttpSession::builder(&self.url);
+        let session = self.tls.session(&self.url, session)?;
         let connecting = async { Ok(Box::pin(McpClient::builder().http(session).build()).await) };
         let refused = match until_interrupted(connecting).await? {
             Err(ClientError::Unauthorized(refused)) => refused,

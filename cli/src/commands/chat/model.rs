@@ -58,7 +58,9 @@ impl ModelArgs {
         if self.plain_http {
             builder = builder.allow_plain_http();
         }
-        if let Some(tls) = trust(authorities) {
+        let url = self.base_url();
+        let is_plain = url.is_some_and(|url| url.starts_with("http://"));
+        if let Some(tls) = trust(authorities).filter(|_| !is_plain) {
             builder = builder.tls(tls);
         }
         builder.build().map_err(|error| model_failure(&error))
@@ -74,12 +76,17 @@ impl ModelArgs {
             };
         };
         let builder = OpenAiModel::builder(&self.model).key(ApiKey::from_env(variable)?);
-        let from_env = || env::var("OPENAI_BASE_URL").ok();
-        let url = self.base_url.clone().or_else(from_env);
-        Ok(match url.filter(|url| !url.trim().is_empty()) {
+        Ok(match self.base_url() {
             Some(url) => builder.base_url(url),
             None => builder,
         })
+    }
+
+    /// Returns the endpoint on the command line or in the environment; `None` for the default one.
+    fn base_url(&self) -> Option<String> {
+        let from_env = || env::var("OPENAI_BASE_URL").ok();
+        let url = self.base_url.clone().or_else(from_env);
+        url.filter(|url| !url.trim().is_empty())
     }
 
     /// Returns the environment variables that hold keys, whether they are used or not. Servers do not inherit them.

@@ -132,7 +132,8 @@ impl OpenAiModelBuilder {
         self
     }
 
-    /// Sets the settings of TLS: trusted authorities, and a certificate of the client. `rustls::ClientConfig` converts to them.
+    /// Sets the settings of TLS for a base URL with `https`: trusted authorities, and a certificate of the client.
+    /// `rustls::ClientConfig` converts to them.
     pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
         self.tls = Some(tls.into());
         self
@@ -143,7 +144,7 @@ impl OpenAiModelBuilder {
     /// # Errors
     ///
     /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an extra field
-    /// cannot be sent, if the environment names an unsupported proxy, or if certificates cannot be read.
+    /// cannot be sent, if the environment names an unsupported proxy, if certificates cannot be read, or if they are given for `http`.
     pub fn build(self) -> Result<OpenAiModel, ModelError> {
         let url = url::parse(&self.base_url).map_err(misconfigured)?;
         let is_https = url.scheme_str() == Some("https");

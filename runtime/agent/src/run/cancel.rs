@@ -42,8 +42,8 @@ impl Run {
             None => {}
         }
         let calls = CallRunner::new(Arc::clone(&shared));
-        calls.record_end(&StopReason::Cancelled);
-        calls.interrupt("the user cancelled the run");
+        let reason = "the user cancelled the run";
+        calls.interrupt(reason, Some(&StopReason::Cancelled));
         let mut state = shared.state();
         state.stop_clock();
         // A resumed run may have ended before it was paused.

@@ -188,7 +188,7 @@ impl Run {
             Ok(_) => "the run ended".to_owned(),
             Err(_) => "the run failed".to_owned(),
         };
-        CallRunner::new(Arc::clone(&self.shared)).interrupt(&reason);
+        CallRunner::new(Arc::clone(&self.shared)).interrupt(&reason, ended.as_ref().ok());
         if let Ok(end) = &ended {
             self.shared.emit(RunEvent::Done(end.clone()));
         }

@@ -39,33 +39,50 @@ impl CallRunner {
         }
     }
 
-    /// Ends the calls and tasks of a run that continues no more, so that its transcript has a result of each call.
-    pub(super) fn interrupt(&self, reason: &str) {
-        self.fail_open(|_| CallFailure::Interrupted { reason });
+    /// Ends the calls and tasks of a run that continues no more, so that its transcript has a result of each call. A run that has failed
+    /// has no `end`, and records nothing: when it restarts, it runs these calls.
+    pub(super) fn interrupt(&self, reason: &str, end: Option<&StopReason>) {
+        let failure = CallFailure::Interrupted { reason };
+        if let Some(end) = end {
+            self.record_end(end);
+            self.fail_open(|_| failure);
+        } else {
+            for index in self.unfinished() {
+                if let Some(content) = self.failed(index, failure) {
+                    self.set_result(index, content, None);
+                }
+            }
+        }
         self.shared.cancel_tasks(reason);
         self.shared.state().add_results();
     }
 
     /// Fails all calls that have no result, with the given reasons.
     pub(super) fn fail_open<'a>(&self, why: impl Fn(usize) -> CallFailure<'a>) {
-        let open = self.shared.state().open.len();
-        for index in 0..open {
-            if !matches!(self.open_call(index), Some((_, Stage::Done(_)))) {
-                self.fail(index, why(index));
-            }
+        for index in self.unfinished() {
+            self.fail(index, why(index));
         }
     }
 
+    /// Returns the calls that have no result.
+    fn unfinished(&self) -> impl Iterator<Item = usize> {
+        let open = self.shared.state().open.len();
+        (0..open).filter(|&index| !matches!(self.open_call(index), Some((_, Stage::Done(_)))))
+    }
+
     pub(super) fn fail(&self, index: usize, failure: CallFailure<'_>) {
-        let Some((call, _)) = self.open_call(index) else {
-            return;
-        };
+        if let Some(content) = self.failed(index, failure) {
+            self.finish(index, content, None);
+        }
+    }
+
+    /// Returns the result of a call that has failed. A restarted run reaches the same result, even if the tools have changed meanwhile.
+    fn failed(&self, index: usize, failure: CallFailure<'_>) -> Option<ToolResultContent> {
+        let (call, _) = self.open_call(index)?;
         let text = error_text(&call.name, failure);
         let content =
             ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
-        // A restarted run reaches the same result, even if the tools have changed meanwhile.
-        let content = self.recall(index).unwrap_or(content);
-        self.finish(index, content, None);
+        Some(self.recall(index).unwrap_or(content))
     }
 
     /// Sets the result of a call, and records it for a restarted run.
@@ -76,6 +93,15 @@ impl CallRunner {
         result: Option<Box<CallToolResult>>,
     ) {
         self.record(&index.to_string(), &content);
+        self.set_result(index, content, result);
+    }
+
+    fn set_result(
+        &self,
+        index: usize,
+        content: ToolResultContent,
+        result: Option<Box<CallToolResult>>,
+    ) {
         self.shared.emit(RunEvent::CallFinished {
             id: content.tool_use_id.clone(),
             is_error: content.is_error == Some(true),

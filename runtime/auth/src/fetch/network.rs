@@ -96,8 +96,9 @@ impl Network {
         let pool = if let Some(index) = known {
             pools.remove(index).1
         } else {
+            let tls = self.guard.policy.tls_for(url);
             let options = PoolOptions {
-                tls: self.guard.policy.tls_for(url),
+                tls: tls.filter(|_| scheme == "https"),
                 guard: Some(Arc::<Guard>::clone(&self.guard)),
                 ..PoolOptions::default()
             };

@@ -75,7 +75,7 @@ impl HyperClient {
 /// Options of a [`Pool`].
 #[derive(Debug, Default)]
 pub struct PoolOptions<'a> {
-    /// Settings of `https`. The certificates of the system are trusted by default.
+    /// Settings of `https`, which are an error for another URL. The certificates of the system are trusted by default.
     pub tls: Option<&'a TlsConfig>,
     /// Control over the addresses of a URL that a peer has named: others are not dialled, and requests to them fail with
     /// [`HttpError::Invalid`].
@@ -150,6 +150,8 @@ impl Pool {
             connector.enforce_https();
             let connector = Bounded { connector, timeout };
             HyperClient::Tls(Connections::new(builder, connector, HTTP2_IDLE_TIMEOUT))
+        } else if tls.is_some() {
+            return Err(HttpError::invalid("`tls` needs a URL with `https`"));
         } else {
             let connector = Bounded { connector, timeout };
             HyperClient::Plain(Connections::new(builder, connector, HTTP1_IDLE_TIMEOUT))

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use treenail_schema::internal::HttpClientLimits;
 
-use super::{Pool, TlsConfig};
+use super::{Pool, PoolOptions, TlsConfig};
 use crate::route::Route;
 
 async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> String {
@@ -74,4 +74,16 @@ async fn settings_apply_to_the_server_behind_a_proxy() {
     let request = Request::post(url).body(Bytes::new()).unwrap();
     let ((), response) = tokio::join!(serving, pool.send(request));
     assert_eq!(response.unwrap().status(), StatusCode::ACCEPTED);
+}
+
+#[test]
+fn settings_of_tls_for_a_url_without_it_are_an_error() {
+    let (tls, limits) = (TlsConfig::new(), HttpClientLimits::default());
+    let url = Uri::from_static("http://mcp.example/");
+    let options = PoolOptions::default().tls(Some(&tls));
+    let error = Pool::with_options(&url, &limits, options).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "not sent: `tls` needs a URL with `https`"
+    );
 }

@@ -80,7 +80,7 @@ impl TlsConfig {
             let ready = Arc::make_mut(ready);
             ready.client_auth_cert_resolver = Arc::new(NoCertificate);
             // A session that is resumed has the certificate with which it started.
-            ready.resumption = Resumption::default();
+            ready.resumption = Resumption::disabled();
         }
         config
     }

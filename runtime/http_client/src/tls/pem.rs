@@ -172,11 +172,12 @@ fn blocks(pem: &[u8]) -> impl Iterator<Item = Block> {
 
 /// Returns the kinds of the first blocks, quoted.
 fn labels(pem: &[u8]) -> Vec<String> {
-    let lines = pem.split(|&byte| byte == b'\n');
+    // The parser ends a line at either.
+    let lines = pem.split(|byte| matches!(byte, b'\n' | b'\r'));
     let labels = lines.filter_map(|line| line.strip_prefix(BEGIN.as_bytes()));
     let texts = labels.map(|label| {
         let label = String::from_utf8_lossy(label);
-        quoted(label.trim_end().trim_end_matches('-'))
+        quoted(label.split("-----").next().unwrap_or_default())
     });
     texts.take(MAX_LABELS).collect()
 }
