@@ -4,7 +4,7 @@ use treenail_runtime::base64;
 use treenail_schema::{Resource, ResourceContents};
 
 use crate::digest::sha256;
-use crate::uri;
+use crate::uri::{self, last};
 
 /// File of one or more skills.
 #[derive(Debug)]
@@ -12,64 +12,82 @@ pub(crate) struct File {
     pub(crate) uri: Box<str>,
     /// The path below the folder of the skills, with slashes.
     pub(crate) path: Box<str>,
-    pub(crate) bytes: Vec<u8>,
+    data: Data,
+    mime_type: &'static str,
     pub(crate) digest: String,
     /// The skills that it belongs to, by position: one, and those around it.
     pub(crate) skills: Vec<usize>,
 }
 
+/// Bytes of a file.
+#[derive(Debug)]
+enum Data {
+    /// They are UTF-8.
+    Text(String),
+    Binary(Vec<u8>),
+}
+
 impl File {
     pub(crate) fn new(path: String, bytes: Vec<u8>) -> Self {
+        let digest = sha256(&bytes);
+        let data = match String::from_utf8(bytes) {
+            Ok(text) => Data::Text(text),
+            Err(error) => Data::Binary(error.into_bytes()),
+        };
         Self {
             uri: uri::of_path(&path).into(),
-            digest: sha256(&bytes),
+            mime_type: mime_type(last(&path), &data),
+            digest,
+            data,
             path: path.into(),
-            bytes,
             skills: Vec::new(),
         }
     }
 
     /// Returns the last segment of the path.
     pub(crate) fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or_default()
+        last(&self.path)
     }
 
-    fn text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.bytes).ok()
-    }
-
-    fn mime_type(&self) -> &'static str {
-        let extension = self.name().rsplit_once('.').map(|(_, extension)| extension);
-        match extension.unwrap_or_default() {
-            "md" => "text/markdown",
-            "json" => "application/json",
-            "html" => "text/html",
-            "css" => "text/css",
-            "csv" => "text/csv",
-            "js" => "text/javascript",
-            "svg" => "image/svg+xml",
-            "png" => "image/png",
-            "jpg" | "jpeg" => "image/jpeg",
-            "pdf" => "application/pdf",
-            _ if self.text().is_some() => "text/plain",
-            _ => "application/octet-stream",
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Text(text) => text.as_bytes(),
+            Data::Binary(bytes) => bytes,
         }
     }
 
     /// Returns the contents: text if the bytes are UTF-8, and otherwise a blob.
     pub(crate) fn contents(&self) -> ResourceContents {
-        let contents = match self.text() {
-            Some(text) => ResourceContents::text(&*self.uri, text),
-            None => ResourceContents::blob(&*self.uri, base64(&self.bytes)),
+        let contents = match &self.data {
+            Data::Text(text) => ResourceContents::text(&*self.uri, &**text),
+            Data::Binary(bytes) => ResourceContents::blob(&*self.uri, base64(bytes)),
         };
-        contents.with_mime_type(self.mime_type())
+        contents.with_mime_type(self.mime_type)
     }
 
     /// Returns the descriptor for lists.
     pub(crate) fn resource(&self) -> Resource {
         let mut resource = Resource::new(&*self.uri, self.name());
-        resource.mime_type = Some(self.mime_type().to_owned());
-        resource.size = i64::try_from(self.bytes.len()).ok();
+        resource.mime_type = Some(self.mime_type.to_owned());
+        resource.size = i64::try_from(self.bytes().len()).ok();
         resource
+    }
+}
+
+fn mime_type(name: &str, data: &Data) -> &'static str {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    match (extension.unwrap_or_default(), data) {
+        ("md", _) => "text/markdown",
+        ("json", _) => "application/json",
+        ("html", _) => "text/html",
+        ("css", _) => "text/css",
+        ("csv", _) => "text/csv",
+        ("js", _) => "text/javascript",
+        ("svg", _) => "image/svg+xml",
+        ("png", _) => "image/png",
+        ("jpg" | "jpeg", _) => "image/jpeg",
+        ("pdf", _) => "application/pdf",
+        (_, Data::Text(_)) => "text/plain",
+        (_, Data::Binary(_)) => "application/octet-stream",
     }
 }

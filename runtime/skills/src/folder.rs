@@ -1,10 +1,11 @@
 //! Reading of a folder with skills.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ENTRIES, MAX_TOTAL_BYTES};
+use crate::limits::{MAX_BYTES, MAX_DEPTH, check_total};
 use crate::set::Unchecked;
 use crate::skill::SKILL_FILE;
 
@@ -27,6 +28,11 @@ pub(crate) fn read(folder: &Path) -> Result<Unchecked, String> {
     let root = walk.root.clone();
     walk.folder(&root, "", false)?;
     Ok(walk.found)
+}
+
+/// Returns true for a name that starts with a dot.
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
 }
 
 fn failed(path: &Path, action: &str, error: &io::Error) -> String {
@@ -81,14 +87,9 @@ impl Walk<'_> {
         for entry in fs::read_dir(real).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             self.entries += 1;
-            if self.entries > MAX_ENTRIES {
-                let problem = format!(
-                    "there are more than {MAX_ENTRIES} files and folders in the folder of the skills"
-                );
-                return Err(self.problem("", &problem));
-            }
+            self.check_total()?;
             let name = entry.file_name();
-            if name.as_encoded_bytes().starts_with(b".") {
+            if is_hidden(&name) {
                 continue;
             }
             let Some(name) = name.to_str().map(str::to_owned) else {
@@ -108,8 +109,12 @@ impl Walk<'_> {
         let mut real = entry.path();
         if kind.is_symlink() {
             real = real.canonicalize().map_err(unreadable)?;
-            if !real.starts_with(&self.root) {
+            let Ok(inside) = real.strip_prefix(&self.root) else {
                 let problem = "the symbolic link leads out of the folder of the skills; copy its target into the folder";
+                return Err(self.problem(path, problem));
+            };
+            if inside.iter().any(is_hidden) {
+                let problem = "the symbolic link leads to a hidden file or folder; remove it";
                 return Err(self.problem(path, problem));
             }
             kind = fs::metadata(&real).map_err(unreadable)?.file_type();
@@ -130,12 +135,14 @@ impl Walk<'_> {
             return Err(self.problem(path, &problem));
         }
         self.bytes += bytes.len();
-        if self.bytes > MAX_TOTAL_BYTES {
-            let problem = format!("the files of all skills have more than {MAX_TOTAL_BYTES} bytes");
-            return Err(self.problem("", &problem));
-        }
+        self.check_total()?;
         self.found.files.push((path.to_owned(), bytes));
         Ok(())
+    }
+
+    /// Ends the reading as soon as there is too much.
+    fn check_total(&self) -> Result<(), String> {
+        check_total(self.entries, self.bytes).map_err(|problem| self.problem("", &problem))
     }
 
     fn problem(&self, path: &str, problem: &str) -> String {

@@ -154,32 +154,31 @@ fn read_directory(
 ) -> Result<DirectoryResult, RpcError> {
     let set = shared.current();
     let visible = VisibleResources::of(context);
-    let is_visible = |folder: &&Folder| {
-        let mut skills = folder.skills.iter();
-        skills.any(|skill| visible.contains(&set.skills[*skill].uri))
-    };
-    let folder = set.folders.get(&params.uri).filter(is_visible);
+    let is_visible = |skill: &usize| visible.contains(&set.skills[*skill].uri);
+    let is_seen = |folder: &&Folder| folder.skills.iter().any(is_visible);
+    let folder = set.folders.get(&params.uri).filter(is_seen);
     let folder = folder.ok_or_else(|| unknown("there is no folder of skills", &params.uri))?;
-    let children = folder.children.iter().filter_map(|child| match child {
-        Child::File(position) => {
-            let file = &set.files[*position];
-            let mut skills = file.skills.iter();
-            let seen = skills.any(|skill| visible.contains(&set.skills[*skill].uri));
-            seen.then(|| file.resource())
-        }
+    let children = folder.children.iter().filter(|child| match child {
+        Child::File(position) => set.files[*position].skills.iter().any(is_visible),
+        Child::Folder(uri) => set.folders.get(uri).is_some_and(|folder| is_seen(&folder)),
+    });
+    let children: Vec<_> = children.collect();
+    let keys = children.iter().map(|child| {
+        let uri = set.uri_of(child);
+        (uri, uri.len())
+    });
+    let keys: Vec<_> = keys.collect();
+    let (page, next_cursor) = page(&keys, params.cursor.as_deref(), context)?;
+    let resources = children[page].iter().filter_map(|child| match child {
+        Child::File(position) => Some(set.files[*position].resource()),
         Child::Folder(uri) => {
-            let folder = set.folders.get(uri).filter(is_visible)?;
-            let mut resource = Resource::new(&**uri, &*folder.name);
+            let mut resource = Resource::new(&**uri, &*set.folders.get(uri)?.name);
             resource.mime_type = Some("inode/directory".to_owned());
             Some(resource)
         }
     });
-    let children: Vec<_> = children.collect();
-    let keys = children.iter().map(|child| (&*child.uri, child.uri.len()));
-    let keys: Vec<_> = keys.collect();
-    let (page, next_cursor) = page(&keys, params.cursor.as_deref(), context)?;
     Ok(DirectoryResult {
-        resources: children[page].to_vec(),
+        resources: resources.collect(),
         next_cursor,
     })
 }

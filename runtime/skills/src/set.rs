@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::file::File;
-use crate::limits::{MAX_PATH, MAX_SKILLS};
+use crate::limits::{MAX_DEPTH, MAX_PATH, MAX_SKILLS, check_total};
 use crate::skill::{SKILL_FILE, Skill};
-use crate::uri;
+use crate::uri::{self, last};
 
 /// Skills and their files. It never changes; reading the folder again makes a new one.
 #[derive(Debug, Default)]
@@ -57,7 +57,12 @@ impl SkillSet {
             folders,
             origin,
         } = unchecked;
-        let at = |path: &str, problem: &str| format!("`{origin}{path}`: {problem}");
+        let at = |path: &str, problem: &str| match (&*origin, path) {
+            ("", "") => problem.to_owned(),
+            _ => format!("`{origin}{path}`: {problem}"),
+        };
+        let bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        check_total(files.len() + folders.len(), bytes).map_err(|problem| at("", &problem))?;
         files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         for pair in files.windows(2) {
             if pair[0].0 == pair[1].0 {
@@ -66,6 +71,15 @@ impl SkillSet {
         }
         for path in files.iter().map(|(path, _)| path).chain(&folders) {
             check_path(path).map_err(|problem| at(path, problem))?;
+        }
+        for (path, _) in &files {
+            let prefix = format!("{path}/");
+            let first = files.partition_point(|(other, _)| *other < prefix);
+            let inner = files.get(first);
+            if inner.is_some_and(|(other, _)| other.starts_with(&prefix)) {
+                let problem = "it is a file and a folder; rename one of them";
+                return Err(at(path, problem));
+            }
         }
         let files = files
             .into_iter()
@@ -164,6 +178,14 @@ impl SkillSet {
         self.by_uri.get(uri).map(|position| &self.files[*position])
     }
 
+    /// Returns the URI of a child.
+    pub(crate) fn uri_of<'a>(&'a self, child: &'a Child) -> &'a str {
+        match child {
+            Child::File(position) => &self.files[*position].uri,
+            Child::Folder(uri) => uri,
+        }
+    }
+
     /// Returns true if both have the same content.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let folders = self.folders.keys().eq(other.folders.keys());
@@ -189,13 +211,12 @@ fn add(folders: &mut BTreeMap<String, Folder>, path: &str, child: Child, skills:
     }
 }
 
-fn last(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or_default()
-}
-
 fn check_path(path: &str) -> Result<(), &'static str> {
     if path.len() > MAX_PATH {
         return Err("the path is longer than 1024 bytes");
+    }
+    if path.matches('/').count() > MAX_DEPTH {
+        return Err("the file is more than 16 folders deep");
     }
     if path.contains('\\') || path.chars().any(char::is_control) {
         return Err(

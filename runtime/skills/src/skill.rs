@@ -8,6 +8,7 @@ use treenail_schema::Resource;
 use crate::file::File;
 use crate::front_matter::{check, read};
 use crate::limits::{MAX_BYTES, MAX_FILES};
+use crate::uri::last;
 
 /// Name of the file that makes a folder a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
@@ -42,9 +43,8 @@ struct EntryFile<'a> {
 impl Skill {
     /// Completes the skill in `folder`, whose `SKILL.md` is `main`, with all of its `files`.
     pub(crate) fn new(folder: &str, main: &File, files: &[&File]) -> Result<Self, String> {
-        let (fields, _) = read(&main.bytes).map_err(|problem| problem.to_string())?;
-        let folder_name = folder.rsplit('/').next().unwrap_or_default();
-        let checked = check(&fields, folder_name).map_err(|problem| problem.to_string())?;
+        let (fields, _) = read(main.bytes()).map_err(|problem| problem.to_string())?;
+        let checked = check(&fields, last(folder)).map_err(|problem| problem.to_string())?;
         let (name, description) = (checked.0.to_owned(), checked.1.to_owned());
         if files.len() > MAX_FILES {
             let count = files.len();
@@ -52,7 +52,7 @@ impl Skill {
                 "the skill has {count} files, more than {MAX_FILES}; divide it, or move files out of its folder"
             ));
         }
-        let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+        let bytes: usize = files.iter().map(|file| file.bytes().len()).sum();
         if bytes > MAX_BYTES {
             return Err(format!(
                 "the files of the skill have {bytes} bytes, more than {MAX_BYTES}; divide it, or move files out of its folder"
@@ -61,7 +61,7 @@ impl Skill {
         let resources = files.iter().map(|file| EntryFile {
             uri: &file.uri,
             digest: &file.digest,
-            size: file.bytes.len(),
+            size: file.bytes().len(),
         });
         let entry = Entry {
             uri: &main.uri,

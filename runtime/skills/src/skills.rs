@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use treenail_runtime::internal::resource_source::{ReadResource, ResourceSource};
 use treenail_runtime::{Error, Extension, Result, Server, WeakServer};
-use treenail_schema::ResourceTemplate;
+use treenail_schema::{Resource, ResourceTemplate};
 
 use crate::methods::{self, Content};
 use crate::set::{SkillSet, Unchecked};
@@ -34,9 +34,10 @@ use crate::{ID, folder};
 ///   characters. A skill has at most 512 files and 16 MiB. A server has at most 1,000 skills and 256 MiB.
 /// - Front matter is YAML 1.2 with the core schema, in at most 32 KiB and 16 levels, without aliases, tags and repeated keys.
 /// - Files and folders whose names start with a dot are not served. A symbolic link may lead to another place in the folder, and
-///   not out of it.
+///   neither out of it nor to a hidden one.
 /// - Rules of [`visible`](treenail_runtime::ServerBuilder::visible) decide about a skill by the resource of its `SKILL.md`. A
-///   hidden skill is in no list, and its files cannot be read. The files beside `SKILL.md` are one resource template for the rules,
+///   hidden skill is in no list, and its files cannot be read, unless a visible skill is around it: they are files of that one
+///   too. Do not nest a skill that fewer callers may see. The files beside `SKILL.md` are one resource template for the rules,
 ///   `skill://{+path}`.
 ///
 /// A clone is the same skills.
@@ -52,8 +53,9 @@ pub(crate) struct Shared {
     folder: Option<PathBuf>,
     source: ResourceSource,
     current: Mutex<Arc<SkillSet>>,
+    /// The servers that a reload changes.
     servers: Mutex<Vec<WeakServer>>,
-    /// Locked during a whole reload, so that an older reading does not replace a newer one.
+    /// Locked during a whole reload, so that an older reading does not replace a newer one, and while a server is added.
     reload: Mutex<()>,
 }
 
@@ -158,7 +160,7 @@ impl Skills {
             return Ok(());
         };
         // Dropped after the lock, because they may be the last references.
-        let (servers, ended): (Vec<Server>, Vec<WeakServer>);
+        let known;
         let _reload = lock(&self.shared.reload);
         let set = folder::read(path).and_then(SkillSet::new);
         let new = Arc::new(set.map_err(Error::Build)?);
@@ -166,20 +168,20 @@ impl Skills {
         if new.is_same(&old) {
             return Ok(());
         }
-        let known = lock(&self.shared.servers).clone();
-        servers = known.iter().filter_map(WeakServer::upgrade).collect();
-        let alive = servers.iter().map(Server::downgrade).collect();
-        ended = std::mem::replace(&mut *lock(&self.shared.servers), alive);
+        known = self.shared.known();
+        let (servers, _) = &known;
+        // Before the resources, whose replacement is announced: the entries must be new by then.
+        self.shared.replace(Arc::clone(&new));
         for (position, server) in servers.iter().enumerate() {
             if let Err(error) = self.shared.provide(server, &new) {
+                self.shared.replace(Arc::clone(&old));
                 for server in &servers[..position] {
-                    self.shared.provide(server, &old)?;
+                    // The first error is the cause, and the other servers must get the old resources too.
+                    let _ = self.shared.provide(server, &old);
                 }
                 return Err(error);
             }
         }
-        self.shared.replace(new);
-        drop(ended);
         Ok(())
     }
 }
@@ -196,24 +198,45 @@ impl Shared {
         drop(old);
     }
 
-    /// Serves the resources of a set.
+    /// Replaces the resources of a server with those of a set, and notifies the peers.
     fn provide(&self, server: &Server, set: &Arc<SkillSet>) -> Result<()> {
-        let listed = set.skills.iter().map(|skill| skill.resource.clone());
-        let template = ResourceTemplate::new("skill://{+path}", "skill-files");
-        let content: Arc<dyn ReadResource> = Arc::new(Content::new(Arc::clone(set)));
-        self.source
-            .provide(server, (listed.collect(), template), &content)
+        let (resources, content) = resources(set);
+        self.source.provide(server, resources, &content)
     }
 
+    /// Serves the resources at a server that is being built.
     fn start(&self, server: &Server) -> Result<(), String> {
+        // Dropped after the lock, because they may be the last references.
+        let _known;
         // A reload between the two would be lost at this server.
         let _reload = lock(&self.reload);
-        let current = self.current();
-        self.provide(server, &current)
+        let (resources, content) = resources(&self.current());
+        self.source
+            .start(server, resources, &content)
             .map_err(|error| error.to_string())?;
-        lock(&self.servers).push(server.downgrade());
+        if self.folder.is_some() {
+            _known = self.known();
+            lock(&self.servers).push(server.downgrade());
+        }
         Ok(())
     }
+
+    /// Forgets the servers that have ended. Returns the others, and references to all of them that the caller drops without a lock.
+    fn known(&self) -> (Vec<Server>, Vec<WeakServer>) {
+        let known = lock(&self.servers).clone();
+        let servers: Vec<_> = known.iter().filter_map(WeakServer::upgrade).collect();
+        let alive = servers.iter().map(Server::downgrade).collect();
+        let old = std::mem::replace(&mut *lock(&self.servers), alive);
+        (servers, old)
+    }
+}
+
+/// Returns the resources of a set: those in lists and the template of the others, and their content.
+fn resources(set: &Arc<SkillSet>) -> ((Vec<Resource>, ResourceTemplate), Arc<dyn ReadResource>) {
+    let listed = set.skills.iter().map(|skill| skill.resource.clone());
+    let template = ResourceTemplate::new("skill://{+path}", "skill-files");
+    let content = Arc::new(Content::new(Arc::clone(set)));
+    ((listed.collect(), template), content)
 }
 
 impl From<Skills> for Extension {

@@ -29,6 +29,11 @@ pub(crate) fn of_path(path: &str) -> String {
     uri
 }
 
+/// Returns the last segment of a path.
+pub(crate) fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,9 +57,35 @@ impl ResourceSource {
     pub fn provide(
         &self,
         server: &Server,
-        (listed, template): (Vec<Resource>, ResourceTemplate),
+        resources: (Vec<Resource>, ResourceTemplate),
         content: &Arc<dyn ReadResource>,
     ) -> Result<(), Error> {
+        server.apply_edit(self.edit(server, resources, content)?)
+    }
+
+    /// Adds the resources to a server that is being built, as [`provide`](Self::provide) does. Nobody is notified: replicas would
+    /// announce a change for each start of another.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`provide`](Self::provide).
+    pub fn start(
+        &self,
+        server: &Server,
+        resources: (Vec<Resource>, ResourceTemplate),
+        content: &Arc<dyn ReadResource>,
+    ) -> Result<(), Error> {
+        let edit = self.edit(server, resources, content)?;
+        let applied = Registry::of(server).apply(edit, &server.state.config);
+        applied.map(drop).map_err(Error::Build)
+    }
+
+    fn edit(
+        &self,
+        server: &Server,
+        (listed, template): (Vec<Resource>, ResourceTemplate),
+        content: &Arc<dyn ReadResource>,
+    ) -> Result<Edit, Error> {
         let provider = self.id.provider();
         let uris = listed.iter().map(|resource| &*resource.uri).collect();
         if let Some(uri) = Registry::of(server).taken(&uris, &provider) {
@@ -83,7 +109,7 @@ impl ResourceSource {
         let parts = Parts {
             groups: vec![group],
         };
-        server.apply_edit(Edit {
+        Ok(Edit {
             steps: vec![Step::Provide(provider, Ok(parts))],
         })
     }

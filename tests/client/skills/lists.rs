@@ -65,11 +65,18 @@ async fn a_broken_entry_does_not_hide_the_others() {
     let client = client(|_| {
         let mut broken = entry(1);
         broken["resources"] = json!([{"uri": 1}]);
-        json!({"skills": [broken, entry(2)]})
+        let mut missing = entry(3);
+        missing.as_object_mut().unwrap().remove("resources");
+        let mut text = entry(4);
+        text["frontmatter"] = json!("name: a");
+        json!({"skills": [broken, entry(2), missing, text, {}, null, entry(5)]})
     });
     let skills = client.await.skills().list().await.unwrap();
     assert_eq!(skills[0].resources, SkillResources::Invalid, "SKILL-C-07");
     assert_eq!(skills[1].resources, SkillResources::Dynamic);
+    assert_eq!(skills[2].resources, SkillResources::Invalid);
+    assert_eq!(skills[3].uri, "skill://s5/SKILL.md");
+    assert_eq!(skills.len(), 4, "what is no entry is skipped");
     assert_eq!((skills[1].name(), skills[1].description()), ("", ""));
 }
 

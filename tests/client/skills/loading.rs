@@ -4,7 +4,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::skills::{SkillError, SkillResources, Skills};
 
-use super::{FORMS, Fake, TEXT, URI};
+use super::{FORMS, FORMS_DIGEST, Fake, TEXT, URI};
 
 #[tokio::test]
 async fn skills_of_this_library_are_loaded() {
@@ -66,6 +66,39 @@ async fn files_are_read_when_they_are_needed() {
             [URI, FORMS, FORMS],
             "each reading is verified: SKILL-C-04"
         );
+    }
+}
+
+#[tokio::test]
+async fn files_are_found_in_other_encodings() {
+    let uris = [
+        "skill://a/%75s%20a.md",
+        "skill://a/%c3%bc.md",
+        "skill://a/%28x%29.md",
+        "skill://a/c#.md",
+    ];
+    let fake = Fake::new().with(|fake| {
+        for uri in uris {
+            let file = json!({"uri": uri, "digest": FORMS_DIGEST, "size": 5});
+            fake.entry["resources"].as_array_mut().unwrap().push(file);
+            fake.contents[uri] = json!([{"uri": uri, "text": "forms"}]);
+        }
+    });
+    let client = fake.client(Revision::LATEST).await;
+    let entry = client.skills().list().await.unwrap().remove(0);
+    let skill = client.skills().load(&entry).await.unwrap();
+    for (path, uri) in [
+        ("us a.md", uris[0]),
+        ("us%20a.md#visa", uris[0]),
+        (uris[0], uris[0]),
+        ("ü.md", uris[1]),
+        ("skill://a/%C3%BC.md", uris[1]),
+        ("(x).md", uris[2]),
+        ("c#.md", uris[3]),
+        ("references/FORMS.md#fees", FORMS),
+    ] {
+        assert_eq!(skill.read(path).await.unwrap(), b"forms", "{path}");
+        assert_eq!(fake.reads().last().unwrap(), uri, "{path}");
     }
 }
 

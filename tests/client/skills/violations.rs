@@ -31,6 +31,7 @@ async fn entries_are_checked_before_anything_is_read() {
         (with(URI), "a file is listed twice"),
         (with("skill://ab/x"), "a file is not in the folder"),
         (with("https://example.com/"), "a file is not in the folder"),
+        (with("skill://a/../b/x"), "a file is not in the folder"),
         (json!(many), "has more than 512 files or 16 MiB"),
         (
             json!([main, {"uri": "skill://a/x", "digest": DIGEST, "size": 16 << 20}]),

@@ -35,6 +35,15 @@ fn errors_name_the_file_and_the_rule() {
             "`a/SKILL.md`: the file is given twice",
         ),
         (
+            &[
+                ("a/SKILL.md", FRONT),
+                ("a/b", ""),
+                ("a/b-c", ""),
+                ("a/b/c", ""),
+            ],
+            "`a/b`: it is a file and a folder; rename one of them",
+        ),
+        (
             &[("a/SKILL.md", "# A\n")],
             "`a/SKILL.md`: it does not start with front matter: a line `---`, YAML with `name` and `description`, and another line `---`",
         ),
@@ -87,6 +96,32 @@ fn files_and_sizes_are_bounded() {
     assert!(
         error.contains("have 16777217 bytes, more than 16777216"),
         "SKILL-S-14: {error}"
+    );
+}
+
+#[test]
+fn totals_and_depth_are_bounded() {
+    let large = (0..17).map(|number| (format!("s{number}/x"), vec![0; 16 << 20]));
+    let error = Skills::embedded(large).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the files of all skills have more than 268435456 bytes"
+    );
+    let many = (0..65_537).map(|number| (format!("a/{number}"), ""));
+    let error = Skills::embedded(many).unwrap_err().to_string();
+    assert_eq!(error, "there are more than 65536 files and folders");
+    let deep = |folders: usize| {
+        let path = format!("a/{}", "x/".repeat(folders - 1));
+        Skills::embedded([
+            ("a/SKILL.md".to_owned(), FRONT),
+            (format!("{path}x.md"), ""),
+        ])
+    };
+    deep(16).unwrap();
+    let error = deep(17).unwrap_err().to_string();
+    assert!(
+        error.ends_with("the file is more than 16 folders deep"),
+        "{error}"
     );
 }
 

@@ -157,7 +157,14 @@ fn symbolic_links_stay_in_the_folder() {
         "[\"skill://a/SKILL.md\", \"skill://b/SKILL.md\"]"
     );
 
+    write(path, ".env", "hidden");
+    write(path, ".git/config", "hidden");
+    write(path, "b/.cache/x", "hidden");
     for (target, expected) in [
+        (path.join(".env"), "leads to a hidden file or folder"),
+        (path.join(".git"), "leads to a hidden file or folder"),
+        (path.join(".git/config"), "leads to a hidden file or folder"),
+        (path.join("b/.cache/x"), "leads to a hidden file or folder"),
         (
             outside.path().join("secret"),
             "leads out of the folder of the skills",

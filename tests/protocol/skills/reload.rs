@@ -75,6 +75,29 @@ async fn changes_are_served_and_announced() {
 }
 
 #[tokio::test]
+async fn entries_are_new_when_a_change_is_announced() {
+    let folder = TempDir::new().unwrap();
+    skill(folder.path(), "a");
+    let skills = Skills::folder(folder.path()).unwrap();
+    let servers = (0..50).map(|_| {
+        let server = treenail::server!().extension(skills.clone());
+        server.build().unwrap()
+    });
+    let servers: Vec<_> = servers.collect();
+    let mut peer = Peer::connect(&servers[0], Revision::LATEST_LEGACY).await;
+    skill(folder.path(), "b");
+    let reload = tokio::task::spawn_blocking(move || skills.reload());
+    let (method, _) = peer.next_notification().await;
+    assert_eq!(method, "notifications/resources/list_changed");
+    // The other servers follow meanwhile.
+    assert_eq!(
+        listed(&mut peer).await,
+        ["skill://a/SKILL.md", "skill://b/SKILL.md"]
+    );
+    reload.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn wrong_changes_leave_the_skills_as_they_are() {
     let folder = TempDir::new().unwrap();
     skill(folder.path(), "a");

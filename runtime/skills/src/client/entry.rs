@@ -7,6 +7,7 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use super::error::SkillError;
+use super::reference::resolve;
 use crate::limits::{MAX_BYTES, MAX_FILES};
 use crate::skill::SKILL_FILE;
 
@@ -20,6 +21,7 @@ pub struct SkillEntry {
     /// The front matter.
     pub frontmatter: JsonObject,
     /// The files.
+    #[serde(default = "SkillResources::missing")]
     pub resources: SkillResources,
 }
 
@@ -32,7 +34,7 @@ pub enum SkillResources {
     Listed(Vec<SkillFile>),
     /// The server does not know the files ahead, so there are no digests. An approval cannot be bound to such a skill.
     Dynamic,
-    /// Anything else. Such a skill cannot be loaded.
+    /// Anything else, or nothing. Such a skill cannot be loaded.
     Invalid,
 }
 
@@ -58,6 +60,21 @@ impl<'de> Deserialize<'de> for SkillResources {
         // One broken entry must not hide the others of its list.
         Ok(serde_json::from_value(value).map_or(Self::Invalid, Self::Listed))
     }
+}
+
+impl SkillResources {
+    fn missing() -> Self {
+        Self::Invalid
+    }
+}
+
+/// Reads the entries of a list. One without the form of an entry must not hide the others, and is skipped.
+pub(super) fn entries<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<SkillEntry>, D::Error> {
+    let entries = Vec::<Value>::deserialize(deserializer)?.into_iter();
+    let entries = entries.filter_map(|entry| serde_json::from_value(entry).ok());
+    Ok(entries.collect())
 }
 
 impl SkillEntry {
@@ -87,7 +104,7 @@ impl SkillEntry {
 
     /// Checks the list of files.
     pub(super) fn check(&self) -> Result<(), SkillError> {
-        let root = format!("{}/", self.root()?);
+        let root = self.root()?;
         let files = match &self.resources {
             SkillResources::Dynamic => return Ok(()),
             SkillResources::Invalid => {
@@ -107,7 +124,11 @@ impl SkillEntry {
         if !files.iter().all(|file| uris.insert(&*file.uri)) {
             return Err(self.invalid("a file is listed twice"));
         }
-        if !files.iter().all(|file| file.uri.starts_with(&root)) {
+        let is_inside = |file: &SkillFile| {
+            let path = file.uri.strip_prefix(root);
+            path.is_some_and(|path| path.starts_with('/')) && resolve(root, &file.uri).is_some()
+        };
+        if !files.iter().all(is_inside) {
             return Err(self.invalid("a file is not in the folder of the skill"));
         }
         if !uris.contains(&*self.uri) {
@@ -116,10 +137,10 @@ impl SkillEntry {
         Ok(())
     }
 
-    fn invalid(&self, reason: &'static str) -> SkillError {
+    fn invalid(&self, reason: &str) -> SkillError {
         SkillError::Entry {
             uri: self.uri.clone(),
-            reason,
+            reason: reason.to_owned(),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum SkillError {
         /// The URI of the skill.
         uri: String,
         /// The rule.
-        reason: &'static str,
+        reason: String,
     },
     /// The skill has more than 512 files or 16 MiB. The files of a dynamic skill count as they are read.
     #[error("the skill {uri:?} has more than 512 files or 16 MiB")]
@@ -31,7 +31,7 @@ pub enum SkillError {
     #[error("the file {uri:?} is not a file of the skill")]
     #[non_exhaustive]
     NotListed {
-        /// The URI of the file, or the path that does not lead to one.
+        /// The URI or the path, as it was given.
         uri: String,
     },
     /// The server has returned other contents than those of the file, or a blob that is not base64.

@@ -1,5 +1,6 @@
 //! Loading of a skill: its files are read when they are needed, and verified each time.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use treenail_schema::{ReadResourceResult, ResourceContents};
 use super::compare::difference;
 use super::entry::{SkillEntry, SkillResources};
 use super::error::SkillError;
-use super::reference::resolve;
+use super::reference::{decoded, resolve};
 use crate::digest::sha256;
 use crate::front_matter;
 use crate::limits::{MAX_BYTES, MAX_FILES};
@@ -65,18 +66,38 @@ impl LoadedSkill {
     }
 
     /// Reads a file of the skill, and verifies it. `path` is relative to the folder of the skill, as in its instructions, or the URI of
-    /// the file. Nothing is cached.
+    /// the file, with a fragment or without. Nothing is cached.
     ///
     /// # Errors
     ///
     /// [`SkillError::NotListed`] for a file that is not in the entry; nothing is sent then. Any other [`SkillError`].
     pub async fn read(&self, path: impl AsRef<str>) -> Result<Vec<u8>, SkillError> {
         let path = path.as_ref();
-        let uri = resolve(self.entry.root()?, path);
-        let uri = uri.ok_or_else(|| SkillError::NotListed {
+        let uri = self.find(path)?.ok_or_else(|| SkillError::NotListed {
             uri: path.to_owned(),
         })?;
         self.fetch(&uri).await
+    }
+
+    /// Returns the URI of the file that a reference leads to, as the server writes it if the file is listed.
+    fn find(&self, reference: &str) -> Result<Option<Cow<'_, str>>, SkillError> {
+        let root = self.entry.root()?;
+        let plain = reference
+            .split_once('#')
+            .map_or(reference, |(path, _)| path);
+        let SkillResources::Listed(files) = &self.entry.resources else {
+            return Ok(resolve(root, plain).map(Cow::Owned));
+        };
+        // A name may have a `#`, so the whole reference is first.
+        let found = [reference, plain].into_iter().find_map(|reference| {
+            let exact = files.iter().find(|file| file.uri == reference);
+            exact.or_else(|| {
+                let path = decoded(root, reference)?;
+                let mut files = files.iter();
+                files.find(|file| decoded(root, &file.uri).as_ref() == Some(&path))
+            })
+        });
+        Ok(found.map(|file| Cow::Borrowed(&*file.uri)))
     }
 
     /// Reads and verifies the file at a URI.

@@ -68,6 +68,7 @@ pub struct SkillClient {
 
 #[derive(Deserialize)]
 struct ListPage {
+    #[serde(deserialize_with = "entry::entries")]
     skills: Vec<SkillEntry>,
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
@@ -79,7 +80,8 @@ struct GetResult {
 }
 
 impl SkillClient {
-    /// Lists the skills, all pages of them, and reads no file. A server may have skills that it does not list.
+    /// Lists the skills, all pages of them, and reads no file. A server may have skills that it does not list. An entry without a URI,
+    /// or whose front matter is no object, is skipped.
     ///
     /// # Errors
     ///

@@ -1,11 +1,29 @@
 //! References from the text of a skill to its files.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+
+use treenail_schema::internal::percent_decode;
 
 /// Returns the URI of a reference: a path relative to the root of the skill, or a URI. `None` if it leads out of the folder.
 pub(super) fn resolve(root: &str, reference: &str) -> Option<String> {
-    let path = match reference.split_once("://") {
-        Some(_) => reference.strip_prefix(root)?.strip_prefix('/')?,
+    let encoded: Vec<_> = segments(root, reference)?.into_iter().map(encode).collect();
+    Some(format!("{root}/{}", encoded.join("/")))
+}
+
+/// Returns the segments of the path of a reference without percent-encoding, for comparisons: servers encode different characters.
+/// `None` also if they are not UTF-8.
+pub(super) fn decoded<'a>(root: &str, reference: &'a str) -> Option<Vec<Cow<'a, str>>> {
+    let segments = segments(root, reference)?.into_iter();
+    segments.map(percent_decode).collect()
+}
+
+/// Returns the segments of the path below the root, without dots. `None` if they lead out of the folder, or to a folder.
+fn segments<'a>(root: &str, reference: &'a str) -> Option<Vec<&'a str>> {
+    let below = reference.strip_prefix(root);
+    let path = match below.and_then(|below| below.strip_prefix('/')) {
+        Some(path) => path,
+        None if reference.contains("://") => return None,
         None => reference,
     };
     let mut segments = Vec::new();
@@ -14,11 +32,11 @@ pub(super) fn resolve(root: &str, reference: &str) -> Option<String> {
         match &*segment.replace("%2e", ".").replace("%2E", ".") {
             "." => {}
             ".." => drop(segments.pop()?),
-            _ => segments.push(encode(segment)),
+            _ => segments.push(segment),
         }
     }
     let is_file = segments.iter().all(|segment| !segment.is_empty());
-    (is_file && !segments.is_empty()).then(|| format!("{root}/{}", segments.join("/")))
+    (is_file && !segments.is_empty()).then_some(segments)
 }
 
 /// Encodes the characters that a URI does not have; a percent-encoded byte stays.
@@ -46,6 +64,22 @@ fn encode(segment: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_are_compared_without_their_encoding() {
+        let decoded = |reference: &'static str| decoded("skill://a", reference);
+        for (one, other) in [
+            ("skill://a/us a.md", "us%20a.md"),
+            ("skill://a/é.md", "%c3%a9.md"),
+            ("skill://a/%28x%29.md", "(x).md"),
+            ("skill://a/100%25.md", "100%.md"),
+        ] {
+            assert!(decoded(one).is_some(), "{one}");
+            assert_eq!(decoded(one), decoded(other), "{one}");
+        }
+        assert_ne!(decoded("b%2Fx"), decoded("b/x"));
+        assert_eq!(decoded("skill://a/../b/x"), None);
+    }
 
     #[test]
     fn references_stay_in_the_folder() {
