@@ -36,8 +36,11 @@ fn skills() -> Skills {
         ("plan-trip/map.png", BYTES),
         ("plan-trip/references/visa/SKILL.md", VISA_FILE.as_bytes()),
         ("plan-trip/references/visa/us a.md", b"B-2\r\n"),
-        ("work/a/SKILL.md", b"---\nname: a\ndescription: A.\n---\n"),
-        ("work/a/empty.txt", b""),
+        (
+            "workplace/a/SKILL.md",
+            b"---\nname: a\ndescription: A.\n---\n",
+        ),
+        ("workplace/a/empty.txt", b""),
     ];
     Skills::embedded(files).unwrap()
 }

@@ -120,7 +120,7 @@ async fn lists_have_pages() {
             .build()
             .unwrap();
         let mut peer = Peer::connect(&server, revision).await;
-        let all = [TRIP, VISA, "skill://work/a/SKILL.md"];
+        let all = [TRIP, VISA, "skill://workplace/a/SKILL.md"];
         assert_eq!(listed(&mut peer).await, all, "SKILL-S-16");
         let folder = json!({"uri": "skill://plan-trip"});
         let children = uris(&mut peer, "resources/directory/read", "resources", folder).await;
@@ -177,9 +177,10 @@ async fn folders_list_their_direct_children() {
         {"uri": "skill://plan-trip/references/visa/us%20a.md", "name": "us a.md", "mimeType": "text/markdown", "size": 5},
     ]);
     assert_eq!(answer["resources"], expected, "SKILL-S-18");
-    let (method, params) = read("skill://work");
+    let (method, params) = read("skill://workplace");
     let answer = result(&mut peer, method, params).await;
-    let expected = json!([{"uri": "skill://work/a", "name": "a", "mimeType": "inode/directory"}]);
+    let expected =
+        json!([{"uri": "skill://workplace/a", "name": "a", "mimeType": "inode/directory"}]);
     assert_eq!(
         answer["resources"], expected,
         "SKILL-S-18: a folder around skills"
@@ -215,7 +216,7 @@ async fn files_are_read_byte_for_byte() {
                 "text",
                 "B-2\r\n",
             ),
-            ("skill://work/a/empty.txt", "text/plain", "text", ""),
+            ("skill://workplace/a/empty.txt", "text/plain", "text", ""),
         ] {
             let read = peer.read(uri).await;
             let expected = json!([{"uri": uri, "mimeType": mime_type, member: content}]);

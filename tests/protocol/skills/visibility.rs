@@ -45,7 +45,7 @@ async fn hidden_skills_do_not_exist() {
         let mut user = peer(&server, "user", revision).await;
         assert_eq!(
             listed(&mut user).await,
-            [VISA, "skill://work/a/SKILL.md"],
+            [VISA, "skill://workplace/a/SKILL.md"],
             "{revision}"
         );
         let code = if revision.is_modern() { -32602 } else { -32002 };
@@ -86,7 +86,10 @@ async fn disabled_skills_do_not_exist() {
     server
         .edit(|edit| edit.disable(Component::resource(TRIP)))
         .unwrap();
-    assert_eq!(listed(&mut peer).await, [VISA, "skill://work/a/SKILL.md"]);
+    assert_eq!(
+        listed(&mut peer).await,
+        [VISA, "skill://workplace/a/SKILL.md"]
+    );
     assert_eq!(
         peer.refused("skills/get", json!({"uri": TRIP})).await.0,
         -32602

@@ -190,7 +190,7 @@ mod tests {
         let mut stdout = BufReader::new(process.child.stdout.take().expect("it is piped"));
         let mut text = String::new();
         stdout.read_line(&mut text).await.expect("it is ready");
-        // Where nobody reaps orphans, the server stays in its group, and the stop takes its whole limit.
+        // Without an init process that reaps orphans, the server remains in its group, and the stop takes its whole limit.
         process.stop(Duration::from_secs(1)).await;
         let read = stdout.read_to_string(&mut text).await;
         read.expect("it is text");

@@ -234,8 +234,8 @@ fn pointer_of(path: &serde_path_to_error::Path, value: Option<&Value>) -> String
     pointer
 }
 
-/// Formats the problems: `heading`, then one line for each. The arguments are null if they are unknown; the alternatives of the
-/// schema are told apart by them.
+/// Formats the problems: `heading`, then one line for each. The arguments are null if they are unknown; they select among
+/// the alternatives of the schema.
 pub fn format_problems(
     heading: String,
     problems: &[Problem],
