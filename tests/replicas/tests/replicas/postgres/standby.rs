@@ -21,14 +21,20 @@ async fn late_changes_leave_no_connections() {
         .timeout(Duration::from_millis(500));
     let (store, admin) = (builder.build(server.url()).unwrap(), server.admin().await);
     let tasks = [(); 4 * CONNECTIONS].map(|()| task("owner", 1, b"1"));
-    for task in &tasks {
+    let mut probe = task("owner", 1, b"1");
+    for task in tasks.iter().chain([&probe]) {
         store.insert(task.clone(), HOUR).await.unwrap();
     }
     admin
         .run("ALTER SYSTEM SET synchronous_standby_names = 'lost'")
         .await;
     admin.run("SELECT pg_reload_conf()").await;
-    while admin.run("SHOW synchronous_standby_names").await != ["lost"] {}
+    // The checkpointer applies the setting for all connections, at a time of its own.
+    let deadline = Instant::now() + TEST_TIMEOUT;
+    while store.replace(probe.clone(), HOUR).await.is_ok() {
+        assert!(Instant::now() < deadline, "the setting has no effect");
+        probe.version += 1;
+    }
 
     for round in tasks.chunks(CONNECTIONS) {
         let changing = round.iter().map(|task| {
