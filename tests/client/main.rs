@@ -41,6 +41,8 @@ mod sent;
 mod server_requests;
 mod skills;
 mod sockets;
+#[cfg(unix)]
+mod stdio_server;
 mod subscriptions;
 mod tasks;
 mod typed;

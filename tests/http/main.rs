@@ -23,6 +23,7 @@ mod client_session;
 mod closed_tasks;
 mod cors;
 mod disconnects;
+mod early_responses;
 mod extensions;
 mod fixture;
 mod hosts;

@@ -3,10 +3,14 @@
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use http::StatusCode;
+use http::header::EXPECT;
+use http::request::Parts;
+use http::{StatusCode, Version};
 use http_body::Body;
+use tokio::time::timeout;
 use treenail_runtime::Limits;
 
 use crate::read_timeout::ReadTimeout;
@@ -14,6 +18,8 @@ use crate::response::Rejection;
 
 /// First bytes of an overlong body, which may have the id of its message.
 const HEAD_BYTES: usize = 256;
+/// Time for the rest of a body that is not read.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Failure to read a body.
 pub(super) enum BodyError {
@@ -25,7 +31,7 @@ pub(super) enum BodyError {
 /// Reads a complete body. Reading ends as soon as it exceeds the limit. If its declared length does, only its first bytes are
 /// read, and none of them unless it `may_respond` to a request of the server.
 pub(super) async fn read_body<B: Body>(
-    body: B,
+    body: Pin<&mut B>,
     limits: &Limits,
     timeout: &Arc<ReadTimeout>,
     may_respond: impl FnOnce() -> bool,
@@ -38,7 +44,6 @@ pub(super) async fn read_body<B: Body>(
         }
         max_bytes = max_bytes.min(HEAD_BYTES);
     }
-    let body = pin!(body);
     let read = pin!(collect_body(body, max_bytes));
     match timeout.limit(read).await {
         Some(Ok(head)) if is_too_long => Err(BodyError::TooLong(head)),
@@ -48,6 +53,40 @@ pub(super) async fn read_body<B: Body>(
             "the body took too long to arrive",
         ))),
     }
+}
+
+/// Receives the body of a rejected request, up to `max_bytes`. Returns `false` if the connection has to close instead.
+///
+/// hyper closes a connection whose request has not arrived completely. A client that sends its body after the head, as Python does,
+/// would lose the next request on it, because a response that was written before does not announce that.
+pub(super) async fn discard_body<B: Body>(
+    parts: &Parts,
+    mut body: Pin<&mut B>,
+    max_bytes: usize,
+) -> bool {
+    if body.is_end_stream() || parts.version > Version::HTTP_11 {
+        return true;
+    }
+    // The client waits for permission to send the body, which reading it would give.
+    if parts.headers.contains_key(EXPECT) || body.size_hint().lower() > max_bytes as u64 {
+        return false;
+    }
+    let mut room = max_bytes;
+    let discard = async {
+        while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            let length = match frame.map(http_body::Frame::into_data) {
+                Ok(Ok(data)) => data.remaining(),
+                Ok(Err(_)) => 0,
+                Err(_) => return false,
+            };
+            match room.checked_sub(length) {
+                Some(rest) => room = rest,
+                None => return false,
+            }
+        }
+        true
+    };
+    timeout(DISCARD_TIMEOUT, discard).await.unwrap_or(false)
 }
 
 /// Collects the frames of a body of at most `max_bytes`. The common case of a single frame is not copied.

@@ -1,16 +1,17 @@
 //! Response to one request: checks of its head, then the handler of its revision.
 
 use std::future::Future;
+use std::pin::pin;
 
 use http::header::CONNECTION;
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use http_body::Body;
 use treenail_runtime::internal::{self, CachedPeer, parse_with_known_meta};
 use treenail_schema::Revision;
 
 use crate::authorize::{Authorized, authorize_request};
-use crate::body::{BodyError, read_body};
+use crate::body::{BodyError, discard_body, read_body};
 use crate::checks::{check_accept, check_content, check_size};
 use crate::cors::add_cors_headers;
 use crate::legacy::{Legacy, SseEndpoint, SsePaths, names_session};
@@ -34,7 +35,7 @@ struct HeadFacts {
     caller: Option<Authorized>,
     /// Revision that the headers name, if it is a supported one.
     revision: Option<Revision>,
-    /// True if the connection must close.
+    /// True if the connection must close: the body of the request has not arrived, or has no declared length.
     ///
     /// A proxy that determines another body length could take following bytes for a part of this request, or the reverse
     /// (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
@@ -52,23 +53,41 @@ impl HttpService {
         let cors = self.parts().cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
         let (mut parts, body) = request.into_parts();
+        // A connection with later versions is shared by requests.
+        let may_close = parts.version <= Version::HTTP_11;
         async move {
-            let mut facts = HeadFacts::default();
-            let reply = match self.check_head(&mut parts, &mut facts).await {
+            let (mut facts, mut body) = (HeadFacts::default(), pin!(body));
+            let head = self.check_head(&mut parts, &mut facts).await;
+            if !matches!(head, Ok(Head::Sse(_) | Head::WithBody)) && !body.is_end_stream() {
+                let max_bytes = self.parts().server.limits().message_bytes;
+                // Boxed, as below.
+                let discard = Box::pin(discard_body(&parts, body.as_mut(), max_bytes));
+                facts.must_close |= !discard.await;
+            }
+            let reply = match head {
                 Ok(Head::Answered(response)) => Ok(Reply::Ready(response)),
                 // Boxed, because it would be the largest part of the future of every request.
-                Ok(Head::Sse(paths)) => Box::pin(self.handle_sse(parts, body, paths)).await,
+                Ok(Head::Sse(paths)) => {
+                    let reply = Box::pin(self.handle_sse(parts, body.as_mut(), paths)).await;
+                    facts.must_close |= reply.is_err() && !body.is_end_stream();
+                    reply
+                }
                 Ok(Head::WithoutBody) => self.handle_without_body(parts, facts.revision),
                 Ok(Head::WithBody) => {
                     let limits = self.parts().server.limits();
                     let timeout = &self.parts().read_timeout;
                     let may_respond = || names_session(&parts.headers);
-                    match read_body(body, limits, timeout, may_respond).await {
+                    match read_body(body.as_mut(), limits, timeout, may_respond).await {
                         Ok(body) => self.handle_body(parts, facts.revision, &body),
-                        Err(BodyError::TooLong(head)) => {
-                            Err(self.legacy(parts, facts.revision).reject_oversized(&head))
+                        Err(error) => {
+                            facts.must_close = true;
+                            Err(match error {
+                                BodyError::TooLong(head) => {
+                                    self.legacy(parts, facts.revision).reject_oversized(&head)
+                                }
+                                BodyError::Rejected(rejection) => rejection,
+                            })
                         }
-                        Err(BodyError::Rejected(rejection)) => Err(rejection),
                     }
                 }
                 Err(rejection) => Err(rejection),
@@ -86,7 +105,7 @@ impl HttpService {
             if let Some(origin) = origin {
                 add_cors_headers(&mut response, origin);
             }
-            if facts.must_close {
+            if facts.must_close && may_close {
                 close_connection(&mut response);
             }
             response
@@ -123,8 +142,9 @@ impl HttpService {
                 Err(response) => return Ok(Head::Answered(response.map(HttpBody::from))),
             }
         }
-        if let Some(endpoint) = self.sse_endpoint(parts.uri.path()) {
-            return Ok(Head::Sse(endpoint));
+        if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
+            endpoint.check_method(&parts.method)?;
+            return Ok(Head::Sse((paths, endpoint)));
         }
         match parts.method {
             Method::POST => {

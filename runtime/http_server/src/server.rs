@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::{Future, poll_fn, ready};
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use treenail_runtime::internal::listen_error;
 use treenail_runtime::{HttpLimits, Result, Server};
 
 use crate::accept::{ConnectionLimiter, ConnectionPermit, limit_unacknowledged};
+use crate::body::discard_body;
 use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
 use crate::read_ahead::ReadAhead;
@@ -268,11 +269,17 @@ fn route_request(service: &HttpService, path: &str, request: Request<Incoming>) 
     if is_served {
         HttpFuture::new(service.clone().respond(request))
     } else {
-        let mut response = Rejection::empty(StatusCode::NOT_FOUND).into_response();
-        // As after every request in chunks, see `HeadFacts::must_close`.
-        if request.headers().contains_key(TRANSFER_ENCODING) {
-            close_connection(&mut response);
-        }
-        HttpFuture::new(ready(response))
+        let max_bytes = service.server().limits().message_bytes;
+        HttpFuture::new(async move {
+            let (parts, body) = request.into_parts();
+            let mut response = Rejection::empty(StatusCode::NOT_FOUND).into_response();
+            // See `HeadFacts::must_close`.
+            if !discard_body(&parts, pin!(body), max_bytes).await
+                || parts.headers.contains_key(TRANSFER_ENCODING)
+            {
+                close_connection(&mut response);
+            }
+            response
+        })
     }
 }

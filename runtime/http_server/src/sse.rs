@@ -1,7 +1,9 @@
 //! HTTP+SSE at its two paths: HTTP checks of its requests.
 
+use std::pin::Pin;
+
+use http::StatusCode;
 use http::request::Parts;
-use http::{Method, StatusCode};
 use http_body::Body;
 use treenail_runtime::internal::{Message, parse};
 use treenail_runtime::{RpcError, internal};
@@ -49,23 +51,15 @@ impl HttpService {
     pub(super) async fn handle_sse<B: Body>(
         &self,
         parts: Parts,
-        body: B,
+        body: Pin<&mut B>,
         (paths, endpoint): (&SsePaths, SseEndpoint),
     ) -> Result<Reply, Rejection> {
-        match (endpoint, &parts.method) {
-            (SseEndpoint::Stream, &Method::GET) => {
-                check_accept(
-                    &RequestHeaders::read(&parts.headers),
-                    &["text/event-stream"],
-                )?;
-                self.check_scopes(&parts, None)?;
-                return self.legacy(parts, None).open_sse(paths).map(Reply::Ready);
-            }
-            (SseEndpoint::Messages, &Method::POST) => {}
-            (SseEndpoint::Stream, _) => return Err(Rejection::method_not_allowed("GET")),
-            (SseEndpoint::Messages, _) => return Err(Rejection::method_not_allowed("POST")),
-        }
         let headers = RequestHeaders::read(&parts.headers);
+        if endpoint == SseEndpoint::Stream {
+            check_accept(&headers, &["text/event-stream"])?;
+            self.check_scopes(&parts, None)?;
+            return self.legacy(parts, None).open_sse(paths).map(Reply::Ready);
+        }
         check_content(&headers)?;
         let revision = headers.revision();
         let limits = self.server().limits();

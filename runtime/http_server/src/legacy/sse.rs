@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use http::uri::PathAndQuery;
+use http::{Method, StatusCode};
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::{Body, Invalid, write_error};
 
@@ -60,6 +60,16 @@ impl Default for SsePaths {
 pub(crate) enum SseEndpoint {
     Stream,
     Messages,
+}
+
+impl SseEndpoint {
+    pub(crate) fn check_method(self, method: &Method) -> Result<(), Rejection> {
+        match (self, method) {
+            (Self::Stream, &Method::GET) | (Self::Messages, &Method::POST) => Ok(()),
+            (Self::Stream, _) => Err(Rejection::method_not_allowed("GET")),
+            (Self::Messages, _) => Err(Rejection::method_not_allowed("POST")),
+        }
+    }
 }
 
 impl SsePaths {

@@ -20,18 +20,19 @@ pub(super) enum Input {
 }
 
 impl Input {
-    pub(super) fn open() -> Self {
-        #[cfg(unix)]
-        match unix::open(&io::stdin()) {
-            Ok(Some(unix::Stream::Socket(socket))) => return Self::Socket(socket),
+    /// Opens the standard input that the process had when it started to serve.
+    #[cfg(unix)]
+    pub(super) fn open(stdin: &std::fs::File) -> io::Result<Self> {
+        match unix::open(stdin) {
+            Ok(Some(unix::Stream::Socket(socket))) => return Ok(Self::Socket(socket)),
             Ok(Some(unix::Stream::Pipe(fd))) => {
                 if let Ok(pipe) = tokio::net::unix::pipe::Receiver::from_owned_fd(fd) {
-                    return Self::Pipe(pipe);
+                    return Ok(Self::Pipe(pipe));
                 }
             }
             Ok(None) | Err(_) => {}
         }
-        Self::Thread(Reader::start())
+        Ok(Self::Thread(Reader::start(stdin.try_clone()?)))
     }
 
     /// Restores the blocking mode.
@@ -77,11 +78,11 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn start() -> Self {
+    pub(super) fn start(stdin: impl Read + Send + 'static) -> Self {
         let (sender, chunks) = mpsc::channel(1);
         let thread_sender = sender.clone();
         let thread = thread::Builder::new().name("treenail-stdin".to_owned());
-        if let Err(error) = thread.spawn(move || read_chunks(&thread_sender)) {
+        if let Err(error) = thread.spawn(move || read_chunks(stdin, &thread_sender)) {
             // Cannot fail: the channel is empty and has a capacity of one.
             let _ = sender.try_send(Err(error));
         }
@@ -94,10 +95,10 @@ impl Reader {
 }
 
 /// Reads until the end of the input, or until the receiver is dropped.
-fn read_chunks(chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
+fn read_chunks(mut stdin: impl Read, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
-        let chunk = match io::stdin().read(&mut buffer) {
+        let chunk = match stdin.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => Ok(buffer[..count].to_vec()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

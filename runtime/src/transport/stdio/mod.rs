@@ -2,7 +2,8 @@
 //!
 //! On Unix, pipes and sockets are used in non-blocking mode, because tokio's threads for standard streams multiply the
 //! latency. Files, terminals and other platforms use threads. While a server runs, descriptor 1 refers to standard error, so
-//! that `println!` of a function or of a library cannot break the protocol.
+//! that `println!` of a function or of a library cannot break the protocol. Descriptor 0 refers to an empty file, so that a child
+//! process of a function takes no messages.
 
 mod input;
 mod output;
@@ -12,6 +13,8 @@ mod unix;
 use std::ops::{Deref, DerefMut};
 
 use self::input::Input;
+#[cfg(not(unix))]
+use self::input::Reader;
 use self::output::Output;
 use crate::error::Result;
 use crate::server::{Server, ServerBuilder};
@@ -41,9 +44,10 @@ impl Server {
     /// It then finishes the calls in flight as [`Server::serve`] does, and [publishes](Server::flush_events) the last events to
     /// other replicas, within [`EventLimits::flush_timeout`](crate::EventLimits::flush_timeout).
     ///
-    /// On Unix, the process's standard output is standard error meanwhile, so `println!` cannot break the session; it is restored
-    /// when the future ends or is dropped. On other platforms, nothing else may write to standard output. Output from
-    /// before is sent to the client, which ignores it at best. Use standard error for logs.
+    /// On Unix, the process's standard output is standard error meanwhile, so `println!` cannot break the session, and its standard
+    /// input is empty, so a child process of a function takes no messages. Both are restored when the future ends or is dropped. On
+    /// other platforms, nothing else may write to standard output, and a child process needs a standard input of its own
+    /// (`Stdio::null()`). Output from before is sent to the client, which ignores it at best. Use standard error for logs.
     ///
     /// A current-thread runtime is fastest: `#[tokio::main(flavor = "current_thread")]`. The runtime needs I/O and time enabled.
     ///
@@ -51,7 +55,12 @@ impl Server {
     ///
     /// See [`Server::serve`]. [`Error::Io`](crate::Error::Io) also if there is no free file descriptor.
     pub async fn serve_stdio(&self) -> Result<()> {
-        let mut input = Shared::new(Input::open(), Input::close);
+        #[cfg(unix)]
+        let stdin = unix::ReservedStdin::take()?;
+        #[cfg(unix)]
+        let mut input = Shared::new(Input::open(stdin.file())?, Input::close);
+        #[cfg(not(unix))]
+        let mut input = Shared::new(Input::Thread(Reader::start(std::io::stdin())), Input::close);
         #[cfg(unix)]
         let stdout = unix::ReservedStdout::take()?;
         #[cfg(unix)]

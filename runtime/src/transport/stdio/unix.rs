@@ -6,6 +6,31 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 
+/// Standard input, reserved for messages: the process and its children read an empty file meanwhile.
+pub(super) struct ReservedStdin(File);
+
+impl ReservedStdin {
+    pub(super) fn take() -> io::Result<Self> {
+        let original = io::stdin().as_fd().try_clone_to_owned()?;
+        // Without this file, such as in a minimal container, standard input stays shared.
+        if let Ok(empty) = File::open("/dev/null") {
+            rustix::stdio::dup2_stdin(empty)?;
+        }
+        Ok(Self(original.into()))
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for ReservedStdin {
+    fn drop(&mut self) {
+        // An error cannot be handled here.
+        let _ = rustix::stdio::dup2_stdin(&self.0);
+    }
+}
+
 /// Standard output, reserved for messages: the process writes to standard error meanwhile.
 pub(super) struct ReservedStdout(File);
 
