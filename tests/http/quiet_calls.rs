@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::http::{HttpService, http_service};
+use treenail::Limits;
+use treenail::http::{HttpBody, HttpService, http_service};
+use treenail::limits::HttpLimits;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -18,12 +20,12 @@ async fn work(seconds: u64) -> &'static str {
 }
 
 fn service() -> HttpService {
-    http_service(
-        Server::builder("quiet", "1")
-            .tools(tools![work])
-            .build()
-            .unwrap(),
-    )
+    service_within(Limits::default())
+}
+
+fn service_within(limits: Limits) -> HttpService {
+    let server = Server::builder("quiet", "1").tools(tools![work]);
+    http_service(server.limits(limits).build().unwrap())
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,12 +56,38 @@ async fn the_response_to_a_quiet_call_becomes_an_event_stream() {
     }
 }
 
+/// Returns the pieces of a response.
+async fn pieces(mut body: HttpBody) -> Vec<String> {
+    let mut pieces = Vec::new();
+    while let Some(piece) = next(&mut body).await {
+        pieces.push(String::from_utf8(piece.to_vec()).unwrap());
+    }
+    pieces
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_a_quiet_call_has_comments() {
-    let response = Post::tool("work", json!({"seconds": 40}));
-    let mut body = response.begin(&service()).await.into_body();
-    assert_eq!(next(&mut body).await.unwrap(), ":\n\n");
-    let result = next(&mut body).await.unwrap();
-    assert!(result.starts_with(b"data: {"), "{result:?}");
-    assert!(next(&mut body).await.is_none());
+    const CALL: u64 = 40;
+    let arguments = json!({"seconds": CALL});
+    // An interval below a second is a second.
+    for (seconds, comments) in [
+        (0, 38..=39),
+        (9, 3..=3),
+        (15, 1..=1),
+        (CALL + 1, 0..=0),
+        (u64::MAX, 0..=0),
+    ] {
+        let http = HttpLimits::default().keep_alive(Duration::from_secs(seconds));
+        let service = service_within(Limits::default().http(http));
+        let modern = Post::tool("work", arguments.clone());
+        let modern = pieces(modern.begin(&service).await.into_body()).await;
+        let client = Client::start(&service, Revision::V2025_06_18).await;
+        let legacy = pieces(client.open(client.tool(1, "work", &arguments)).await).await;
+        for mut pieces in [modern, legacy] {
+            let result = pieces.pop().unwrap();
+            assert!(result.contains("\"text\":\"done\""), "{result}");
+            assert!(pieces.iter().all(|piece| piece == ":\n\n"), "{pieces:?}");
+            assert!(comments.contains(&pieces.len()), "{seconds}: {pieces:?}");
+        }
+    }
 }

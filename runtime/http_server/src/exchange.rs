@@ -63,13 +63,14 @@ impl Exchange {
     ) -> Self {
         // A call may take long, and a subscription longer.
         drop(connection.release());
+        let keep_alive = keep_alive::interval(&connection.server().limits().http);
         Self {
             connection,
             call,
             response,
             first: None,
             finished: false,
-            keep_alive: KeepAlive::default(),
+            keep_alive: KeepAlive::new(keep_alive),
             permit: None,
             expiry: None,
         }
@@ -101,8 +102,9 @@ impl Exchange {
         status: impl FnOnce(&[u8]) -> StatusCode + Send + 'static,
     ) -> Reply {
         Reply::pending(async move {
+            let quiet = self.keep_alive.interval();
             let first = poll_fn(|context| self.poll_output(context));
-            Ok(match timeout(keep_alive::INTERVAL, first).await {
+            Ok(match timeout(quiet, first).await {
                 Ok(Some(Output::Response(response))) => json_response(status(&response), response),
                 Ok(Some(Output::Message(message))) => {
                     let status = self.response.as_deref().map_or(StatusCode::OK, status);

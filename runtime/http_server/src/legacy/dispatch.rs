@@ -8,11 +8,10 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
-use treenail_runtime::internal::{Body, Message, ParsedMessage};
+use treenail_runtime::internal::{Body, Message, ParsedMessage, deadline};
 use treenail_runtime::{Connection, Handled, Server};
 
 use crate::call_permits::{over_capacity, reclaim_call_permits};
-use crate::keep_alive;
 use crate::legacy::attended::{Attended, AttendedCall};
 use crate::legacy::batch::dispatch_batch;
 use crate::legacy::calls::CallGuard;
@@ -180,7 +179,7 @@ async fn attend(
         }
         reader.poll_next(context).map(Err)
     });
-    let quiet = Instant::now() + keep_alive::INTERVAL;
+    let quiet = deadline::after(session.keep_alive);
     let stream_at = deadline.map_or(quiet, |deadline| deadline.min(quiet));
     let attended = timeout_at(stream_at, attended).await;
     // Otherwise a task continues the call, unless it was stopped.
@@ -211,7 +210,8 @@ fn call_response(
         }
         // Without an event before the deadline, the client has to reconnect for the result.
         first => {
-            let mut stream = Replay::new(reader, first.ok().flatten()).with_deadline(deadline);
+            let mut stream = Replay::new(reader, first.ok().flatten(), session.keep_alive)
+                .with_deadline(deadline);
             if session.supports_polling() {
                 stream = stream.with_priming_event();
             }

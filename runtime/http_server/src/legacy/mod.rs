@@ -170,7 +170,7 @@ impl Legacy<'_> {
             session.resync_subscriptions();
         }
         let deadline = session.stream_deadline();
-        let mut stream = Replay::new(reader, None).with_deadline(deadline);
+        let mut stream = Replay::new(reader, None, session.keep_alive).with_deadline(deadline);
         if session.supports_polling() {
             stream = stream.with_priming_event();
         }

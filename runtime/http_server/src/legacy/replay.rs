@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -74,7 +75,8 @@ impl fmt::Debug for Replay {
 }
 
 impl Replay {
-    pub(super) fn new(reader: Reader, first: Option<Event>) -> Self {
+    /// Creates a response with the events of `reader` after `first`, and keep-alive comments at this interval.
+    pub(super) fn new(reader: Reader, first: Option<Event>, keep_alive: Duration) -> Self {
         Self {
             reader,
             preamble: None,
@@ -82,7 +84,7 @@ impl Replay {
             session: None,
             deadline: None,
             format: EventFormat::WithId,
-            keep_alive: KeepAlive::default(),
+            keep_alive: KeepAlive::new(keep_alive),
             rest: Bytes::new(),
         }
     }

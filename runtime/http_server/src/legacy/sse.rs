@@ -123,7 +123,7 @@ impl Legacy<'_> {
             .read(EventId::stream_start(session.shared_stream));
         let reader = reader.ok_or_else(no_session)?.not_resumable();
         let sessions = Arc::clone(self.sessions);
-        let stream = Replay::new(reader, None)
+        let stream = Replay::new(reader, None, session.keep_alive)
             .for_session(session, self.server, permit)
             .for_http_sse(preamble, SessionGuard { sessions, id });
         Ok(replay_stream(stream))

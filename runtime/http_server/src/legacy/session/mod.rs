@@ -16,6 +16,7 @@ use treenail_schema::{RequestId, Revision};
 
 pub(super) use self::streams::StreamHandle;
 use crate::exchange::Exchange;
+use crate::keep_alive;
 use crate::legacy::attended::AttendedCall;
 use crate::legacy::calls::{CallGuard, SessionCalls};
 use crate::legacy::events::Events;
@@ -43,6 +44,8 @@ pub(super) struct Session {
     expires: Mutex<Option<Instant>>,
     /// Time after which a stream is closed and its client has to reconnect.
     stream_max_age: Option<Duration>,
+    /// Interval of keep-alive comments.
+    pub(super) keep_alive: Duration,
 }
 
 /// Transport of a session.
@@ -73,6 +76,7 @@ impl Session {
             events,
             write_timeout: limits.http.write_timeout,
             stream_max_age: limits.http.stream_max_age,
+            keep_alive: keep_alive::interval(&limits.http),
             connection: Mutex::new(connection),
             calls: SessionCalls::new(Arc::clone(&last_use)),
             last_use,
