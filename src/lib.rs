@@ -284,8 +284,9 @@ pub mod scope {
 pub mod tool {
     #[doc(inline)]
     pub use treenail_runtime::{
-        ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Tool, ToolDefinition, ToolError,
-        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults, base64,
+        ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Structured, StructuredOutput, Tool,
+        ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream,
+        WrapResults, base64,
     };
 }
 
