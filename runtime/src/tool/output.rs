@@ -42,7 +42,7 @@ use crate::wire::RpcError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, a `Structured<T>` of such a type with blocks, a stream (with the key `stream`), or a `Result` of those; an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
+    note = "put `#[mcp_type]` on your own types, also on the `T` of a `Structured<T>`, or return content blocks, a stream (with the key `stream`), or a `Result` of those; an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ToolOutput<K> {
     /// Returns the JSON schema of the structured content, or `None` without structured content.

@@ -10,7 +10,8 @@ use crate::function::type_schema::schema_for;
 use crate::tool::output::ToolOutput;
 use crate::tool::reply::ToolResultWriter;
 
-/// Keyword of the schema of a value that is structured content also if it is a plain string or null. It is in no schema that a peer sees.
+/// Keyword of the schema of a value that is structured content also if it is a plain string or null. It is in no schema that a peer
+/// sees.
 const STRUCTURED: &str = "x-treenail-structured";
 
 /// Output of a tool with a typed value and content blocks or `_meta` of its own.
@@ -37,12 +38,12 @@ const STRUCTURED: &str = "x-treenail-structured";
 /// ```
 ///
 /// Every `T` with [`serde::Serialize`] and [`schemars::JsonSchema`] is structured content here, also a plain string. A
-/// `Structured<String>` therefore has an output schema, unlike a `String`. `None` of an `Option<Structured<T>>` is null. Values that are not objects
-/// are wrapped for peers of revisions before 2026-07-28, see [`WrapResults`](crate::WrapResults). A peer that does not read structured content
-/// receives only the blocks.
+/// `Structured<String>` therefore has an output schema, unlike a `String`. `None` of an `Option<Structured<T>>` is null. Values that
+/// are not objects are wrapped for peers of revisions before 2026-07-28, see [`WrapResults`](crate::WrapResults). A peer that does
+/// not read structured content receives only the blocks.
 ///
-/// It is also an output of a [client trait](macro@crate::mcp_client): the client reads the value with the content blocks and the `_meta` of the result. A trait
-/// that has a `T` in its place reads the value alone.
+/// A trait with `#[mcp_client]` can return it: the client reads the value, the content blocks and the `_meta` of the result. With a
+/// `T` in its place, the client reads the value alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Structured<T> {

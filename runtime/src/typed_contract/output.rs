@@ -43,7 +43,7 @@ impl<T, E> Fallible for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool that has a client",
     label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`, the error needs `Error`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, or a `Structured<T>` of such a type with blocks",
+    note = "put `#[mcp_type]` on your own types, also on the `T` of a `Structured<T>`, or return content blocks",
     note = "an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ContractOutput<K, T>: Sized {

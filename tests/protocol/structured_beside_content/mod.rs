@@ -1,124 +1,18 @@
 //! Outputs with a typed value and content of their own, in each revision.
 
+mod servers;
+
 use serde_json::{Value, json};
 use tower::layer::layer_fn;
 use treenail::dynamic;
 use treenail::layer::{BoxError, Request, RequestService, Response};
 use treenail::prelude::*;
-use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
+use treenail::schema::{CallToolResult, Revision};
 use treenail::tool::{Structured, WrapResults};
 
+use self::servers::{Forecast, Station, Twins};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-
-#[mcp_type(output)]
-struct Forecast {
-    #[schemars(range(max = 50))]
-    celsius: f64,
-}
-
-type Output<T> = Result<Structured<T>, ToolError>;
-
-/// Values with content.
-struct Station;
-
-#[mcp_tool]
-impl Station {
-    #[tool]
-    async fn forecast(&self, celsius: Option<f64>) -> Output<Forecast> {
-        let celsius = celsius.unwrap_or(21.0);
-        let blocks = [
-            ContentBlock::audio("AA==", "audio/wav"),
-            ContentBlock::resource_link("file:///map.png", "map"),
-        ];
-        let meta = ResultMetaObject::from_iter([("com.example/zoom", 3)]);
-        Ok(Structured::new(Forecast { celsius })
-            .with_text("Sunny")
-            .with_content(blocks)
-            .with_meta(meta))
-    }
-
-    #[tool]
-    fn hours(&self) -> Structured<Vec<i64>> {
-        let meta = ResultMetaObject::from_iter([("com.example/zoom", 3)]);
-        Structured::new(vec![1, 2])
-            .with_text("Two hours")
-            .with_meta(meta)
-    }
-
-    #[tool]
-    fn motto(&self) -> Structured<String> {
-        Structured::new("one\ntwo".to_owned()).with_text("Two lines")
-    }
-
-    #[tool]
-    fn anything(&self, object: bool) -> Structured<Value> {
-        let value = if object { json!({"a": 1}) } else { json!(1) };
-        Structured::new(value).with_text("Anything")
-    }
-
-    #[tool]
-    fn perhaps(&self, celsius: Option<f64>) -> Result<Option<Structured<Forecast>>, ToolError> {
-        let output = |celsius| Structured::new(Forecast { celsius }).with_text("Perhaps");
-        Ok(celsius.map(output))
-    }
-
-    #[tool]
-    fn fails(&self) -> Output<Forecast> {
-        Err(ToolError::new("the station does not answer"))
-    }
-
-    #[tool]
-    fn unwritable(&self) -> Structured<f64> {
-        Structured::new(f64::NAN).with_text("Not a number")
-    }
-}
-
-/// Outputs without content of their own, and the same values as outputs themselves.
-struct Twins;
-
-#[mcp_tool]
-impl Twins {
-    #[tool]
-    fn forecast(&self) -> Structured<Forecast> {
-        Structured::new(Forecast { celsius: 21.0 })
-    }
-
-    #[tool]
-    fn forecast_itself(&self) -> Forecast {
-        Forecast { celsius: 21.0 }
-    }
-
-    #[tool]
-    fn hours(&self) -> Structured<Vec<i64>> {
-        Structured::new(vec![1, 2])
-    }
-
-    #[tool]
-    fn hours_itself(&self) -> Vec<i64> {
-        vec![1, 2]
-    }
-
-    #[tool]
-    fn anything(&self) -> Structured<Value> {
-        Structured::new(json!([1]))
-    }
-
-    #[tool]
-    fn anything_itself(&self) -> Value {
-        json!([1])
-    }
-
-    #[tool]
-    fn perhaps(&self) -> Option<Structured<Forecast>> {
-        None
-    }
-
-    #[tool]
-    fn perhaps_itself(&self) -> Option<Forecast> {
-        None
-    }
-}
 
 fn server(wrap: WrapResults) -> Server {
     let builder = treenail::server!().mount(Station).wrap_results(wrap);
