@@ -95,28 +95,47 @@ impl<T> Structured<T> {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ToolOutput<kind::StructuredOutput> for Structured<T> {
-    fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
-        Some(mark(schema_for::<T>(generator)))
-    }
+/// A [`Structured`], or an `Option` of one.
+pub trait IntoStructured {
+    /// Type of the structured content.
+    type Value: Serialize + JsonSchema;
 
-    fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
-        reply.structured_result(&self.value, self.content, self.meta);
+    /// Converts the output to one that always has a value.
+    fn into_structured(self) -> Structured<Self::Value>;
+}
+
+impl<T: Serialize + JsonSchema> IntoStructured for Structured<T> {
+    type Value = T;
+
+    fn into_structured(self) -> Self {
+        self
+    }
+}
+
+impl<T: Serialize + JsonSchema> IntoStructured for Option<Structured<T>> {
+    type Value = Option<T>;
+
+    fn into_structured(self) -> Structured<Option<T>> {
+        let Some(output) = self else {
+            return Structured::new(None);
+        };
+        Structured {
+            value: Some(output.value),
+            content: output.content,
+            meta: output.meta,
+        }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ToolOutput<kind::StructuredOutput> for Option<Structured<T>> {
+impl<T: IntoStructured> ToolOutput<kind::StructuredOutput> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
-        Structured::<Option<T>>::schema(generator)
+        Some(mark(schema_for::<T::Value>(generator)))
     }
 
     fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
-        let Some(output) = self else {
-            return reply.structured_result(&(), Vec::new(), None);
-        };
-        output.write(reply);
+        let output = self.into_structured();
+        reply.structured_result(&output.value, output.content, output.meta);
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Station;
 #[mcp_tool]
 impl Station {
     #[tool]
-    async fn forecast(&self, celsius: Option<f64>) -> Output<Forecast> {
+    async fn forecast(celsius: Option<f64>) -> Output<Forecast> {
         let celsius = celsius.unwrap_or(21.0);
         let blocks = [
             ContentBlock::audio("AA==", "audio/wav"),
@@ -33,7 +33,7 @@ impl Station {
     }
 
     #[tool]
-    fn hours(&self) -> Structured<Vec<i64>> {
+    fn hours() -> Structured<Vec<i64>> {
         let meta = ResultMetaObject::from_iter([("com.example/zoom", 3)]);
         Structured::new(vec![1, 2])
             .with_text("Two hours")
@@ -41,29 +41,29 @@ impl Station {
     }
 
     #[tool]
-    fn motto(&self) -> Structured<String> {
+    fn motto() -> Structured<String> {
         Structured::new("one\ntwo".to_owned()).with_text("Two lines")
     }
 
     #[tool]
-    fn anything(&self, object: bool) -> Structured<Value> {
+    fn anything(object: bool) -> Structured<Value> {
         let value = if object { json!({"a": 1}) } else { json!(1) };
         Structured::new(value).with_text("Anything")
     }
 
     #[tool]
-    fn perhaps(&self, celsius: Option<f64>) -> Result<Option<Structured<Forecast>>, ToolError> {
+    fn perhaps(celsius: Option<f64>) -> Option<Structured<Forecast>> {
         let output = |celsius| Structured::new(Forecast { celsius }).with_text("Perhaps");
-        Ok(celsius.map(output))
+        celsius.map(output)
     }
 
     #[tool]
-    fn fails(&self) -> Output<Forecast> {
+    fn fails() -> Output<Forecast> {
         Err(ToolError::new("the station does not answer"))
     }
 
     #[tool]
-    fn unwritable(&self) -> Structured<f64> {
+    fn unwritable() -> Structured<f64> {
         Structured::new(f64::NAN).with_text("Not a number")
     }
 }
@@ -74,42 +74,42 @@ pub(super) struct Twins;
 #[mcp_tool]
 impl Twins {
     #[tool]
-    fn forecast(&self) -> Structured<Forecast> {
+    fn forecast() -> Structured<Forecast> {
         Structured::new(Forecast { celsius: 21.0 })
     }
 
     #[tool]
-    fn forecast_itself(&self) -> Forecast {
+    fn forecast_itself() -> Forecast {
         Forecast { celsius: 21.0 }
     }
 
     #[tool]
-    fn hours(&self) -> Structured<Vec<i64>> {
+    fn hours() -> Structured<Vec<i64>> {
         Structured::new(vec![1, 2])
     }
 
     #[tool]
-    fn hours_itself(&self) -> Vec<i64> {
+    fn hours_itself() -> Vec<i64> {
         vec![1, 2]
     }
 
     #[tool]
-    fn anything(&self) -> Structured<Value> {
+    fn anything() -> Structured<Value> {
         Structured::new(json!([1]))
     }
 
     #[tool]
-    fn anything_itself(&self) -> Value {
+    fn anything_itself() -> Value {
         json!([1])
     }
 
     #[tool]
-    fn perhaps(&self) -> Option<Structured<Forecast>> {
+    fn perhaps() -> Option<Structured<Forecast>> {
         None
     }
 
     #[tool]
-    fn perhaps_itself(&self) -> Option<Forecast> {
+    fn perhaps_itself() -> Option<Forecast> {
         None
     }
 }
