@@ -18,6 +18,7 @@ pub mod guide;
 mod macros;
 pub mod prelude;
 pub mod server;
+pub mod tool;
 
 /// The types of the protocol, named as in its newest revision.
 pub use treenail_runtime::schema;
@@ -276,17 +277,6 @@ pub mod resource {
 pub mod scope {
     #[doc(inline)]
     pub use treenail_runtime::{Access, Authority, MissingScope, OneOf, RequiredScopes};
-}
-
-/// Tools: definitions, sets, outputs and streams.
-///
-/// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
-pub mod tool {
-    #[doc(inline)]
-    pub use treenail_runtime::{
-        ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Tool, ToolDefinition, ToolError,
-        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults, base64,
-    };
 }
 
 /// One connection of a server without its transport.

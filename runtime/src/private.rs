@@ -33,6 +33,7 @@ pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
 pub use crate::task::TaskKey;
 pub use crate::tool::output::IntoContent;
+pub use crate::tool::structured::IntoStructured;
 pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
 pub use crate::typed_contract::{
     Arguments, FromBlock, FromContent, FromItem, FromToolResult, Given, ItemReader, OutputReader,

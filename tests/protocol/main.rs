@@ -86,6 +86,7 @@ mod skills;
 mod skills_example;
 mod streams;
 mod structured;
+mod structured_beside_content;
 mod subscription_errors;
 mod subscription_lifetime;
 mod subscriptions;

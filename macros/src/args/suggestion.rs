@@ -80,7 +80,7 @@ fn hint_for_foreign_key(key: &str) -> Option<&'static str> {
             "the schema is generated from the parameters; remove this, and add keywords with `schema = …`"
         }
         "output_schema" => {
-            "the schema is generated from the return type; remove this, and use `dynamic::Tool::output` for a `CallToolResult`"
+            "the schema is generated from the return type; remove this, and return a `Structured<T>` in place of a `CallToolResult`"
         }
         "arguments" => "the arguments are the parameters of the function; remove this",
         "complete" => "completions are for arguments of prompts and resources only; remove this",

@@ -12,6 +12,10 @@ pub enum JsonOutput {}
 #[derive(Debug)]
 pub enum ContentOutput {}
 
+/// A value that is serialized as JSON, beside content blocks of its own.
+#[derive(Debug)]
+pub enum StructuredOutput {}
+
 /// The JSON text of a complete result.
 #[cfg(feature = "dynamic")]
 #[derive(Debug)]

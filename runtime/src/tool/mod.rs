@@ -9,6 +9,7 @@ pub(crate) mod output;
 mod output_check;
 pub(crate) mod reply;
 pub(crate) mod shape;
+pub(crate) mod structured;
 
 use std::sync::Arc;
 use std::time::Duration;

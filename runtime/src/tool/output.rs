@@ -21,6 +21,7 @@ use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
+use crate::tool::structured::unmark;
 use crate::wire::RpcError;
 
 /// A type that a tool can return.
@@ -30,6 +31,7 @@ use crate::wire::RpcError;
 ///   schema. `None` of an `Option<String>` is an empty result. Peers of revisions before 2026-07-28 accept only objects:
 ///   structs, maps and tagged enums are sent unchanged, other values as `{"result": …}`
 ///   ([`WrapResults`](crate::WrapResults)). NaN and infinities, which JSON does not have, are a failure with `isError: true`.
+/// - [`Structured`](crate::Structured), a value with content blocks of its own in place of the text copy.
 /// - [`ContentBlock`] and its variants, `Vec`s and `Option`s of those, and [`CallToolResult`].
 /// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: a failure becomes a
 ///   result with `isError: true`, see [`ToolError`](crate::ToolError).
@@ -40,7 +42,7 @@ use crate::wire::RpcError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those; an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
+    note = "put `#[mcp_type]` on your own types, also on the `T` of a `Structured<T>`, or return content blocks, a stream (with the key `stream`), or a `Result` of those; an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ToolOutput<K> {
     /// Returns the JSON schema of the structured content, or `None` without structured content.
@@ -102,6 +104,7 @@ fn describe(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     let Some(mut schema) = output(&mut generator) else {
         return (None, Shape::Any);
     };
+    let is_structured = unmark(&mut schema);
     Direction::Output.tidy(&mut schema);
     let Value::Object(mut schema) = schema else {
         return (None, Shape::Any);
@@ -109,7 +112,11 @@ fn describe(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     if let Some(definitions) = Direction::Output.definitions(&mut generator) {
         schema.insert("$defs".to_owned(), definitions);
     }
-    let mut shape = Shape::of_members(&schema);
+    let mut shape = if is_structured {
+        Shape::of_declared(&schema)
+    } else {
+        Shape::of_members(&schema)
+    };
     if shape == Shape::Value && is_object(&schema, &schema, &Cell::new(MAX_STEPS)) {
         schema.insert("type".to_owned(), "object".into());
         shape = Shape::Object;

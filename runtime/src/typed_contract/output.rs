@@ -15,6 +15,7 @@ use crate::function::type_schema::schema_for;
 use crate::tool::ToolInfo;
 use crate::tool::output::ToolOutput;
 use crate::tool::shape::Shape;
+use crate::tool::structured::Structured;
 use crate::typed_contract::content::FromContent;
 use crate::typed_contract::structured::{add_location, read_structured};
 
@@ -42,7 +43,7 @@ impl<T, E> Fallible for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool that has a client",
     label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`, the error needs `Error`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks",
+    note = "put `#[mcp_type]` on your own types, also on the `T` of a `Structured<T>`, or return content blocks",
     note = "an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ContractOutput<K, T>: Sized {
@@ -87,7 +88,7 @@ macro_rules! impl_for_other_types {
     )*};
 }
 
-impl_for_other_types!(JsonOutput ContentOutput);
+impl_for_other_types!(JsonOutput ContentOutput StructuredOutput);
 
 /// Output that can be read from a tool result. The kind `K` is always inferred.
 pub trait FromToolResult<K>: Sized {
@@ -108,6 +109,44 @@ impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::JsonOutput> for T {
         }
         read_text(text_of(&result), is_plain_text::<T>)
     }
+}
+
+impl<T: DeserializeOwned> FromToolResult<kind::StructuredOutput> for Structured<T> {
+    fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
+        let value = match result.structured_content.take() {
+            Some(structured) => read_structured(structured, &result)?,
+            None => read_json_copy(&result)?,
+        };
+        let mut output = Self::new(value).with_content(result.content);
+        output.meta = result.meta;
+        Ok(output)
+    }
+}
+
+impl<T: DeserializeOwned> FromToolResult<kind::StructuredOutput> for Option<Structured<T>> {
+    fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
+        let Structured {
+            value,
+            content,
+            meta,
+        } = Structured::<Option<T>>::from_tool_result(result)?;
+        Ok(value.map(|value| Structured {
+            value,
+            content,
+            meta,
+        }))
+    }
+}
+
+/// Reads a value from the text copy of a result without structured content.
+///
+/// Any other text is content for the model, so it is no value.
+fn read_json_copy<T: DeserializeOwned>(result: &CallToolResult) -> serde_json::Result<T> {
+    let text = text_of(result).unwrap_or_default();
+    serde_json::from_str(&text).map_err(|error| {
+        let problem = "the result has no structured content, and its text is no copy of it";
+        serde_json::Error::custom(format_args!("{problem}: {error}"))
+    })
 }
 
 /// Returns the text of a result, or `None` without content.

@@ -8,5 +8,6 @@ mod options;
 mod round_trip;
 mod station;
 mod streams;
+mod structured;
 mod values;
 mod wrapped;

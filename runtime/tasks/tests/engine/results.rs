@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 use treenail::prelude::*;
-use treenail::schema::{CallToolResult, ContentBlock};
+use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject};
 use treenail::tasks::{MemoryStore, Tasks};
-use treenail::tool::WrapResults;
+use treenail::tool::{Structured, WrapResults};
 
 use crate::peer::Peer;
 use crate::works::{Works, limits};
@@ -56,13 +56,23 @@ async fn marked() -> CallToolResult {
     result
 }
 
+/// Returns a value with content of its own.
+#[mcp_tool(task(always))]
+async fn beside() -> Structured<Vec<i64>> {
+    let meta = ResultMetaObject::from_iter([("com.example/mark", 1)]);
+    Structured::new(vec![7]).with_text("seven").with_meta(meta)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_result_has_the_format_of_its_server() {
     for wrap in [WrapResults::Never, WrapResults::Legacy, WrapResults::Always] {
         let builder = Server::builder("results", "1.0.0").wrap_results(wrap);
-        let server = builder.tools(tools![number, marked]).build().unwrap();
+        let server = builder
+            .tools(tools![number, marked, beside])
+            .build()
+            .unwrap();
         let (mut plain, mut peer) = (Peer::without_tasks(&server), Peer::modern(&server));
-        for tool in ["number", "marked"] {
+        for tool in ["number", "marked", "beside"] {
             let expected = plain.call(tool, json!({})).await;
             let task = peer.task(tool, json!({})).await;
             let done = peer.end(&task).await;
