@@ -111,7 +111,8 @@ pub mod client {
     #[cfg(feature = "http-client")]
     #[doc(inline)]
     pub use treenail_http_session::{
-        HttpClientBuilderExt, HttpSession, HttpSessionBuilder, TlsConfig,
+        HttpClient, HttpClientBody, HttpClientBuilderExt, HttpClientFuture, HttpSession,
+        HttpSessionBuilder, NotSent, TlsConfig,
     };
     #[doc(inline)]
     pub use treenail_runtime::client::*;

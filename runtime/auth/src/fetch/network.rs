@@ -1,7 +1,6 @@
 //! Transport over sockets, which dials the addresses that a policy allows.
 
 use std::fmt;
-use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -129,7 +128,7 @@ impl Network {
             match body::read(&mut body, MAX_BODY_BYTES).await {
                 (bytes, End::Complete) => bytes,
                 (_, End::TooLong) => return Err(AuthError::document(host, too_large())),
-                (_, End::Broken(error)) => return Err(unavailable(&io::Error::other(error))),
+                (_, End::Broken(reason)) => return Err(unavailable(&reason)),
             }
         } else if head.status.is_success() {
             let reason = "the response is compressed, although compression was not accepted";

@@ -53,7 +53,7 @@ fn http2_pool(server: Arc<dyn Dial>) -> Pool {
     builder.http2_only(true);
     let connections = Connections::new(builder, Dialer(server), HTTP2_IDLE_TIMEOUT);
     Pool {
-        client: HyperClient::Dialed(connections),
+        client: Client::Hyper(HyperClient::Dialed(connections)),
         via: None,
         proxy_authorization: None,
     }
