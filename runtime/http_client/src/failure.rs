@@ -112,13 +112,16 @@ pub(crate) fn describe(error: &(dyn StdError + 'static)) -> String {
 pub(crate) fn causes<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    // I/O errors do not name the error that they contain as their source.
-    let next = |cause: &&'a (dyn StdError + 'static)| {
-        let contained = cause.downcast_ref().and_then(std::io::Error::get_ref);
-        let contained = contained.map(|error| error as &(dyn StdError + 'static));
-        contained.or_else(|| cause.source())
-    };
-    std::iter::successors(Some(error), next).take(MAX_CAUSES)
+    std::iter::successors(Some(error), |&error| cause(error)).take(MAX_CAUSES)
+}
+
+/// Returns the cause of an error. I/O errors do not name the error that they contain as their source.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    let contained = error.downcast_ref().and_then(std::io::Error::get_ref);
+    match contained {
+        Some(contained) => Some(contained),
+        None => error.source(),
+    }
 }
 
 fn sources(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
