@@ -50,6 +50,10 @@ pub struct Pool {
 }
 
 /// Sender of the requests.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "almost all pools have the large variant, and an indirection would cost each request"
+)]
 enum Client {
     Hyper(HyperClient),
     Own(OwnClient),
