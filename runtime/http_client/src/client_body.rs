@@ -75,6 +75,10 @@ impl HttpClientBody {
         Self(Kind::Boxed(Box::pin(body)))
     }
 
+    pub(crate) fn incoming(body: Incoming) -> Self {
+        Self(Kind::Incoming(body))
+    }
+
     /// Returns the bytes of a body that is complete, as that of each request.
     pub fn as_bytes(&self) -> Option<&Bytes> {
         match &self.0 {
@@ -87,12 +91,6 @@ impl HttpClientBody {
 impl From<Bytes> for HttpClientBody {
     fn from(bytes: Bytes) -> Self {
         Self(Kind::Full(FullBody::new(bytes)))
-    }
-}
-
-impl From<Incoming> for HttpClientBody {
-    fn from(body: Incoming) -> Self {
-        Self(Kind::Incoming(body))
     }
 }
 

@@ -217,7 +217,7 @@ impl Pool {
             return Err(HttpError::unreachable(reason));
         }
         client.observe(&response);
-        Ok(response.map(HttpClientBody::from))
+        Ok(response.map(HttpClientBody::incoming))
     }
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
