@@ -13,6 +13,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "client")]
+pub mod client;
 #[cfg(doc)] // rustdoc runs no examples of a module under `any(doc, …)`
 pub mod guide;
 mod macros;
@@ -104,19 +106,6 @@ pub use treenail_jsoncall as jsoncall;
 #[cfg(feature = "proxy")]
 #[doc(inline)]
 pub use treenail_proxy as proxy;
-/// The client, for programs that use servers and for the tests of servers.
-///
-/// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).
-#[cfg(feature = "client")]
-pub mod client {
-    #[cfg(feature = "http-client")]
-    #[doc(inline)]
-    pub use treenail_http_session::{
-        HttpClientBuilderExt, HttpSession, HttpSessionBuilder, TlsConfig,
-    };
-    #[doc(inline)]
-    pub use treenail_runtime::client::*;
-}
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};

@@ -89,7 +89,8 @@ limits! {
         /// Maximum number of informational responses (1xx) before the head of the GET stream. With more, the stream is not
         /// read. Default 100.
         informational_responses: u32 = 100,
-        /// Timeout for opening a connection: the look-up of its name, TCP, the tunnel of a proxy and TLS together. Default 10 s.
+        /// Timeout for opening a connection: the look-up of its name, TCP, the tunnel of a proxy and TLS together. It does not
+        /// apply to an HTTP client of the user. Default 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
         /// Maximum number of consecutive failed attempts to resume a broken stream of a server of the legacy era. Then the
         /// waiting request fails. Also the number of times that the answer of a user or a model to such a server is sent again.

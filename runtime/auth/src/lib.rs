@@ -89,4 +89,4 @@ pub use self::server::{
     Verifier, VerifierFuture, VerifyError,
 };
 #[cfg(any(feature = "oauth", feature = "authorization"))]
-pub use treenail_http_client::TlsConfig;
+pub use treenail_http_client::{HttpClient, HttpClientBody, HttpClientFuture, NotSent, TlsConfig};

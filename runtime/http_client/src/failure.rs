@@ -1,4 +1,4 @@
-//! Errors of hyper as errors of requests.
+//! Errors of HTTP clients as errors of requests.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,12 +6,16 @@ use std::fmt;
 use h2::Reason;
 use http::uri::Authority;
 use hyper_util::client::legacy::Error;
+use treenail_schema::internal::shortened;
 
 use crate::error::{BoxError, HttpError};
 use crate::guard::NotAllowed;
 use crate::route::Via;
 use crate::tls;
 use crate::url::without_user;
+
+/// Maximum number of causes of an error that are searched and shown.
+const MAX_CAUSES: usize = 16;
 
 /// Failure of the proxy, before it has opened a connection to the server.
 #[derive(Debug)]
@@ -87,6 +91,37 @@ pub(crate) fn is_unprocessed(error: &Error) -> bool {
         Some(Reason::REFUSED_STREAM) => error.is_remote() && error.is_reset(),
         _ => false,
     })
+}
+
+/// Describes an error of any library and its causes, on one line of bounded length.
+pub(crate) fn describe(error: &(dyn StdError + 'static)) -> String {
+    let mut text = String::new();
+    for cause in causes(error) {
+        let cause = shortened(&cause.to_string());
+        // Some errors repeat their cause.
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// Returns an error and its causes, of which there are at most as many as are searched and shown.
+pub(crate) fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| cause(error)).take(MAX_CAUSES)
+}
+
+/// Returns the cause of an error. I/O errors do not name the error that they contain as their source.
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    let contained = error.downcast_ref().and_then(std::io::Error::get_ref);
+    match contained {
+        Some(contained) => Some(contained),
+        None => error.source(),
+    }
 }
 
 fn sources(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{Method, Request, Response, Uri};
-use hyper::body::Incoming as Body;
+use treenail_http_client::HttpClientBody as Body;
 use treenail_http_client::body::release;
 use treenail_http_client::response::is_unauthorized;
 use treenail_runtime::client::{

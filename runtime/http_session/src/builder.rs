@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use treenail_http_client::{Pool, PoolOptions, TlsConfig, url};
+use treenail_http_client::{HttpClient, Pool, PoolOptions, TlsConfig, url};
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 
 use crate::from_http;
@@ -22,6 +22,7 @@ pub struct HttpSessionBuilder {
     headers: Vec<(String, String)>,
     authorization: Option<Arc<dyn HttpAuthorization>>,
     limits: ClientLimits,
+    http_client: Option<Arc<dyn HttpClient>>,
     tls: Option<TlsConfig>,
     #[cfg(unix)]
     unix_socket: Option<Arc<Path>>,
@@ -50,6 +51,7 @@ impl HttpSessionBuilder {
             headers: Vec::new(),
             authorization: None,
             limits: ClientLimits::default(),
+            http_client: None,
             tls: None,
             #[cfg(unix)]
             unix_socket: None,
@@ -130,13 +132,41 @@ impl HttpSessionBuilder {
         self
     }
 
+    /// Sends the requests of the session through an HTTP client of your own, such as a `tower` stack or an in-process `axum::Router`: see
+    /// [`HttpClient`].
+    ///
+    /// Its connections are its own, so [`tls`](Self::tls) and [`unix_socket`](Self::unix_socket) cannot be combined with it, the variables of
+    /// the environment for proxies and certificates play no role, and `HttpClientLimits::connect_timeout` does not apply. The requests of
+    /// authorization have another client, that of `treenail::auth::FetchPolicy::http_client`.
+    ///
+    /// ```
+    /// use treenail::client::{HttpClientBuilderExt, HttpSession, McpClient};
+    /// use treenail::http::http_service;
+    /// use treenail::Server;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // The HTTP service of a server is a client too: without a socket, for tests.
+    /// let server = Server::builder("demo", "1.0.0").build()?;
+    /// let http = HttpSession::builder("http://localhost/mcp").http_client(http_service(server));
+    /// let client = McpClient::builder().http(http).build().await?;
+    /// # client.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn http_client(mut self, client: impl HttpClient) -> Self {
+        self.http_client = Some(Arc::new(client));
+        self
+    }
+
     /// Creates the session. Nothing is sent before its first request.
     ///
     /// # Errors
     ///
     /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
     ///   cannot be sent; if the environment configures an unsupported proxy; if a certificate or key of [`tls`](Self::tls) cannot be
-    ///   used; or if the URL with these settings has `http`.
+    ///   used; if the URL with these settings has `http`; or if [`http_client`](Self::http_client) is combined with settings of
+    ///   connections.
     /// - [`ClientError::Unreachable`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;
@@ -151,6 +181,10 @@ impl HttpSessionBuilder {
         if let Some(dial) = &self.dial {
             return Ok(Pool::dialed(&self.limits.http, Arc::clone(dial)));
         }
+        if let Some(client) = &self.http_client {
+            self.check_connection_settings()?;
+            return Ok(Pool::with_client(&self.limits.http, Arc::clone(client)));
+        }
         let options = PoolOptions {
             tls: self.tls.as_ref(),
             guard: None,
@@ -158,6 +192,21 @@ impl HttpSessionBuilder {
             unix_socket: self.unix_socket.clone(),
         };
         Pool::with_options(url, &self.limits.http, options).map_err(from_http)
+    }
+
+    /// Refuses settings of connections, which an HTTP client of the user opens itself.
+    fn check_connection_settings(&self) -> Result<(), ClientError> {
+        let is_set = [
+            ("tls", self.tls.is_some()),
+            #[cfg(unix)]
+            ("unix_socket", self.unix_socket.is_some()),
+        ];
+        match is_set.iter().find(|(_, is_set)| *is_set) {
+            None => Ok(()),
+            Some((name, _)) => Err(ClientError::invalid(format!(
+                "`{name}` cannot be combined with `http_client`, which opens its connections itself: configure it there"
+            ))),
+        }
     }
 }
 

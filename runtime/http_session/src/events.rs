@@ -1,8 +1,8 @@
 //! Event stream of one response.
 
 use bytes::{Buf, Bytes};
-use hyper::body::Incoming;
 use tokio::task::yield_now;
+use treenail_http_client::HttpClientBody;
 use treenail_http_client::body;
 use treenail_http_client::sse::{Event, Parser, Position};
 
@@ -12,7 +12,7 @@ const READS_PER_POLL: u32 = 64;
 /// Event stream of one response. Dropping it closes the stream.
 #[derive(Debug)]
 pub(crate) struct Events {
-    body: Incoming,
+    body: HttpClientBody,
     chunk: Bytes,
     parser: Parser,
     reads: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Events {
 
 impl Events {
     /// Reads `body`, which continues at `position`. An event has at most `max_bytes` bytes of data.
-    pub(crate) fn new(body: Incoming, max_bytes: usize, position: Position) -> Self {
+    pub(crate) fn new(body: HttpClientBody, max_bytes: usize, position: Position) -> Self {
         Self {
             body,
             chunk: Bytes::new(),

@@ -41,10 +41,10 @@ use treenail_runtime::client::ClientError;
 pub use self::builder::HttpSessionBuilder;
 pub use self::client_builder::HttpClientBuilderExt;
 pub use self::session::HttpSession;
-pub use treenail_http_client::TlsConfig;
 #[cfg(feature = "dial")]
 #[doc(hidden)]
 pub use treenail_http_client::{ByteStream, Dial, DialFuture};
+pub use treenail_http_client::{HttpClient, HttpClientBody, HttpClientFuture, NotSent, TlsConfig};
 
 /// Text of a result, or the error in its place.
 type Answer = Result<String, ClientError>;

@@ -7,7 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 use http::response::Parts;
 use http::{Response, StatusCode, Uri};
 use http_body::Body as _;
-use hyper::body::Incoming;
+use treenail_http_client::HttpClientBody;
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::{describe_redirect, is_compressed, media_type, retry_after};
 use treenail_runtime::RpcError;
@@ -28,7 +28,7 @@ const MAX_SHOWN_BYTES: usize = 512;
 #[derive(Debug)]
 pub(crate) enum HttpResponse {
     Json(Vec<u8>),
-    Events(Incoming),
+    Events(HttpClientBody),
     /// Success without an answer.
     Accepted,
     Error(ErrorResponse),
@@ -86,7 +86,7 @@ impl HttpResponse {
     ///
     /// If a successful response has a body that the protocol does not allow.
     pub(crate) async fn read(
-        response: Response<Incoming>,
+        response: Response<HttpClientBody>,
         limits: &ClientLimits,
     ) -> Result<Self, ClientError> {
         let (head, mut body) = response.into_parts();
@@ -119,7 +119,9 @@ impl HttpResponse {
     }
 
     /// Checks the status of a response whose body is not needed.
-    pub(crate) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
+    pub(crate) async fn expect_success(
+        response: Response<HttpClientBody>,
+    ) -> Result<(), ErrorResponse> {
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
             return Err(ErrorResponse::read(&head, &mut body).await);
@@ -140,7 +142,7 @@ impl ErrorResponse {
         self.status == other.status && self.whole.is_some() && self.whole == other.whole
     }
 
-    async fn read(head: &Parts, body: &mut Incoming) -> Self {
+    async fn read(head: &Parts, body: &mut HttpClientBody) -> Self {
         let (status, headers) = (head.status, &head.headers);
         let url = shown_url(head.extensions.get());
         if status.is_redirection() {
@@ -211,19 +213,19 @@ fn shown_url(url: Option<&RequestUrl>) -> Arc<str> {
     format!("{scheme}://{address}{}", url.path()).into()
 }
 
-async fn read_message(body: &mut Incoming, max_bytes: usize) -> Result<Vec<u8>, ClientError> {
+async fn read_message(body: &mut HttpClientBody, max_bytes: usize) -> Result<Vec<u8>, ClientError> {
     match body::read(body, max_bytes).await {
         (bytes, End::Complete) => Ok(bytes),
         (_, End::TooLong) => Err(ClientError::TooLong(max_bytes)),
-        (_, End::Broken(error)) => {
-            let reason = format!("a response has broken off: {error}");
+        (_, End::Broken(reason)) => {
+            let reason = format!("a response has broken off: {reason}");
             Err(ClientError::closed(reason))
         }
     }
 }
 
 /// Reads a short body of known length that is not needed, so that the connection can be reused.
-async fn drain(mut body: Incoming) {
+async fn drain(mut body: HttpClientBody) {
     let length = body.size_hint().upper();
     if length.is_some_and(|length| length <= MAX_DRAIN_BYTES) {
         body::read(&mut body, MAX_ERROR_BYTES).await;

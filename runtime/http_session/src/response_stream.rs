@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hyper::body::Incoming as Body;
 use tokio::time::sleep;
+use treenail_http_client::HttpClientBody as Body;
 use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;

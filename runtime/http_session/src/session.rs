@@ -29,6 +29,8 @@ use crate::{exchange, get_stream, headers, message};
 ///   Dropping the future of a request sends `notifications/cancelled`. After the end of the session (status 404, or 400 for a ping too), messages fail with
 ///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one. With HTTP+SSE, the
 ///   session ends with its stream. A session that is dropped without `close` is deleted in the background, if a Tokio runtime is there.
+/// - Connections are those of the built-in client, or of one that [`HttpSessionBuilder::http_client`] sets. The other items about connections
+///   concern the former.
 /// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`. [`HttpSessionBuilder::tls`] sets others.
 /// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
 ///   never use one.

@@ -25,8 +25,8 @@ pub enum ClientError {
     Timeout(Duration),
     /// The call had become a task of the server, and the task was cancelled: by this client or another one, or by the server.
     Cancelled(Arc<str>),
-    /// The server cannot be reached: no connection could be opened, its program could not be started, or it has refused the
-    /// request over HTTP/2. It has not executed the request, so a later attempt is safe.
+    /// The server cannot be reached: no connection could be opened, its program could not be started, it has refused the
+    /// request over HTTP/2, or an HTTP client of the user has not sent it. It has not executed the request, so a later attempt is safe.
     Unreachable(Arc<str>),
     /// The connection is closed. The server may or may not have executed the requests that were pending.
     Closed(Arc<str>),

@@ -12,6 +12,7 @@ mod invalid_tokens;
 mod login;
 mod metadata;
 mod mounted;
+mod own_client;
 mod refusals;
 mod scopes;
 mod session;

@@ -12,6 +12,7 @@ mod listener;
 mod log_floods;
 mod malformed;
 mod modern;
+mod own_client;
 mod redirects;
 mod renewal;
 mod scripted_server;

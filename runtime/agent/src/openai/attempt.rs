@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use tokio::time::{Instant, timeout, timeout_at};
+use treenail_http_client::HttpClientBody;
 use treenail_http_client::HttpError;
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
@@ -75,7 +75,7 @@ async fn send(
     endpoint: &Endpoint,
     body: Bytes,
     deadline: Instant,
-) -> Result<Response<Incoming>, Failure> {
+) -> Result<Response<HttpClientBody>, Failure> {
     let mut request = Request::new(body);
     *request.method_mut() = Method::POST;
     *request.uri_mut() = endpoint.url.clone();
@@ -99,7 +99,7 @@ async fn error_response(
     endpoint: &Endpoint,
     status: StatusCode,
     headers: &HeaderMap,
-    mut body: Incoming,
+    mut body: HttpClientBody,
 ) -> Failure {
     if status.is_redirection() {
         return Failure::redirected(describe_redirect(headers));
@@ -110,13 +110,13 @@ async fn error_response(
     Failure::from_status(status, headers, &bytes)
 }
 
-async fn read_body(body: &mut Incoming, max: usize) -> Result<Vec<u8>, Failure> {
+async fn read_body(body: &mut HttpClientBody, max: usize) -> Result<Vec<u8>, Failure> {
     match body::read(body, max).await {
         (bytes, End::Complete) => Ok(bytes),
         (_, End::TooLong) => Err(Failure::invalid_response(format!(
             "the response has more than {max} bytes"
         ))),
-        (_, End::Broken(error)) => Err(interrupted(&error.to_string())),
+        (_, End::Broken(reason)) => Err(interrupted(&reason)),
     }
 }
 
@@ -127,7 +127,7 @@ fn interrupted(why: &str) -> Failure {
 /// Reads a stream until the message is complete.
 async fn stream(
     endpoint: &Endpoint,
-    mut body: Incoming,
+    mut body: HttpClientBody,
     first: Instant,
     assembler: &mut Assembler<'_>,
 ) -> Result<(), Failure> {

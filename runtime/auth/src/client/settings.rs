@@ -169,7 +169,7 @@ impl Settings {
         if let Method::Grant(grant) = &self.method {
             grant.check(self)?;
         }
-        self.fetch_policy.check_tls()
+        self.fetch_policy.check_connections()
     }
 }
 

@@ -1,12 +1,12 @@
-//! Transport over sockets, which dials the addresses that a policy allows.
+//! Transport over sockets, which dials the addresses that a policy allows, or through the HTTP client of the user.
 
 use std::fmt;
-use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::uri::Scheme;
 use http::{Request, Uri};
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::is_compressed;
@@ -15,8 +15,9 @@ use treenail_http_client::{
 };
 use treenail_schema::internal::quoted;
 
+use super::connection_settings::{Connections, configuration_error};
 use super::fetcher::{Transport, TransportFuture};
-use super::policy::{FetchPolicy, configuration_error};
+use super::policy::FetchPolicy;
 use super::response::{FetchResponse, MAX_BODY_BYTES};
 use crate::AuthError;
 
@@ -96,20 +97,29 @@ impl Network {
         let pool = if let Some(index) = known {
             pools.remove(index).1
         } else {
-            let tls = self.guard.policy.tls_for(url);
-            let options = PoolOptions {
-                tls: tls.filter(|_| scheme == "https"),
-                guard: Some(Arc::<Guard>::clone(&self.guard)),
-                ..PoolOptions::default()
-            };
-            let pool = Pool::with_options(url, &self.limits, options);
-            Arc::new(pool.map_err(configuration_error)?)
+            Arc::new(self.open(url).map_err(configuration_error)?)
         };
         if pools.len() == MAX_ORIGINS {
             pools.remove(0);
         }
         pools.push((origin, Arc::clone(&pool)));
         Ok(pool)
+    }
+
+    fn open(&self, url: &Uri) -> Result<Pool, HttpError> {
+        let tls = match self.guard.policy.connections_to(url) {
+            Connections::Pooled(tls) => tls,
+            // The client dials. The policy has judged the URL, and an address in it.
+            Connections::Own(client) => {
+                return Ok(Pool::with_client(&self.limits, Arc::clone(client)));
+            }
+        };
+        let options = PoolOptions {
+            tls: tls.filter(|_| url.scheme() == Some(&Scheme::HTTPS)),
+            guard: Some(Arc::<Guard>::clone(&self.guard)),
+            ..PoolOptions::default()
+        };
+        Pool::with_options(url, &self.limits, options)
     }
 
     async fn exchange(&self, request: Request<Bytes>) -> Result<FetchResponse, AuthError> {
@@ -129,7 +139,7 @@ impl Network {
             match body::read(&mut body, MAX_BODY_BYTES).await {
                 (bytes, End::Complete) => bytes,
                 (_, End::TooLong) => return Err(AuthError::document(host, too_large())),
-                (_, End::Broken(error)) => return Err(unavailable(&io::Error::other(error))),
+                (_, End::Broken(reason)) => return Err(unavailable(&reason)),
             }
         } else if head.status.is_success() {
             let reason = "the response is compressed, although compression was not accepted";

@@ -4,10 +4,11 @@ use std::net::IpAddr;
 
 use http::Uri;
 use http::uri::Scheme;
-use treenail_http_client::{HttpError, TlsConfig, check_tls, url, without_client_certificate};
+use treenail_http_client::{HttpClient, TlsConfig, url};
 use treenail_schema::internal::{is_invisible, quoted};
 
 use super::address::AddressClass;
+use super::connection_settings::{ConnectionSettings, Connections};
 use crate::AuthError;
 
 /// Maximum length of a URL in bytes.
@@ -26,7 +27,8 @@ const METADATA_HOSTS: [&str; 6] = [
 ///
 /// By default, only `https` URLs with public addresses are contacted. In addition, the class of addresses that the MCP server
 /// itself has is allowed: a server in a private network may have an authorization server there, and one on this computer may
-/// use `http` on this computer. The address is judged when a connection is opened, after its name was resolved.
+/// use `http` on this computer. The address is judged when a connection is opened, after its name was resolved, unless a proxy or an
+/// [`http_client`](Self::http_client) opens it.
 ///
 /// Cloud metadata services and 169.254.0.0/16 are never contacted.
 ///
@@ -43,17 +45,9 @@ pub struct FetchPolicy {
     /// Hosts with addresses of any network, in lower case.
     hosts: Vec<String>,
     is_relaxed: bool,
-    tls: Option<Tls>,
+    connections: ConnectionSettings,
     /// Further hosts that the program has named, in lower case. They may see the certificate of the client.
     named: Vec<String>,
-}
-
-/// Settings of TLS.
-#[derive(Clone, Debug)]
-struct Tls {
-    for_named: TlsConfig,
-    /// The same without the certificate of the client.
-    for_others: TlsConfig,
 }
 
 impl Default for FetchPolicy {
@@ -62,7 +56,7 @@ impl Default for FetchPolicy {
             server: AddressClass::Public,
             hosts: Vec::new(),
             is_relaxed: false,
-            tls: None,
+            connections: ConnectionSettings::default(),
             named: Vec::new(),
         }
     }
@@ -98,41 +92,52 @@ impl FetchPolicy {
     /// ```
     #[must_use]
     pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
-        let for_named = tls.into();
-        self.tls = Some(Tls {
-            for_others: without_client_certificate(&for_named),
-            for_named,
-        });
+        self.connections.set_tls(tls.into());
         self
     }
 
-    /// Takes the settings of TLS from another policy.
+    /// Sends the requests through an HTTP client of your own: see [`HttpClient`].
+    ///
+    /// URLs, sizes, times and redirects are checked as usual. **The client decides which addresses it dials**, as a proxy does: only an
+    /// address that a URL contains is judged here, and not those of a name. A malicious MCP server can therefore have the client connect to
+    /// each host that it resolves and reaches, over `https`. Give it a resolver or a proxy that refuses internal addresses, unless all
+    /// servers are trusted. It must follow no redirects, and a client certificate or a cookie of it would be presented to every server that
+    /// an MCP server names: [`tls`](Self::tls), which cannot be combined with it, presents one to named hosts only.
+    ///
+    /// ```
+    /// use treenail::auth::{FetchPolicy, HttpClient, OAuth};
+    ///
+    /// fn sign_in(client: impl HttpClient) -> OAuth {
+    ///     OAuth::browser("Travel planner").fetch_policy(FetchPolicy::default().http_client(client))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn http_client(mut self, client: impl HttpClient) -> Self {
+        self.connections.set_http_client(client);
+        self
+    }
+
+    /// Takes the settings of connections from another policy.
     #[cfg(feature = "oauth")]
-    pub(crate) fn tls_of(mut self, other: &Self) -> Self {
-        self.tls.clone_from(&other.tls);
+    pub(crate) fn connections_of(mut self, other: &Self) -> Self {
+        self.connections.clone_from(&other.connections);
         self
     }
 
-    /// Checks the settings of TLS.
+    /// Checks the settings of connections.
     ///
     /// # Errors
     ///
-    /// [`AuthError::Invalid`] if a file cannot be used.
-    pub(crate) fn check_tls(&self) -> Result<(), AuthError> {
-        let checked = self.tls.as_ref().map(|tls| check_tls(&tls.for_named));
-        checked.unwrap_or(Ok(())).map_err(configuration_error)
+    /// [`AuthError::Invalid`] if a file cannot be used, or if settings contradict each other.
+    pub(crate) fn check_connections(&self) -> Result<(), AuthError> {
+        self.connections.check()
     }
 
-    /// Returns the settings of TLS for a URL.
-    pub(super) fn tls_for(&self, url: &Uri) -> Option<&TlsConfig> {
+    /// Returns the settings of the connections to a URL.
+    pub(super) fn connections_to(&self, url: &Uri) -> Connections<'_> {
         let host = normalized(url.host().unwrap_or_default());
         let is_named = self.hosts.contains(&host) || self.named.contains(&host);
-        let tls = self.tls.as_ref()?;
-        Some(if is_named {
-            &tls.for_named
-        } else {
-            &tls.for_others
-        })
+        self.connections.to(is_named)
     }
 
     /// Adds the host of a URL that the program has named. Its addresses are judged like those of others.
@@ -229,14 +234,6 @@ impl FetchPolicy {
                  `FetchPolicy::allow_host` allows it"
             ),
         })
-    }
-}
-
-/// Converts an error of the configuration of connections.
-pub(super) fn configuration_error(error: HttpError) -> AuthError {
-    match error {
-        HttpError::Invalid(reason) => AuthError::Invalid(reason),
-        other => AuthError::Unavailable(other.to_string().into()),
     }
 }
 

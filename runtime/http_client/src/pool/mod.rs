@@ -1,4 +1,6 @@
-//! Connection pool with limits, TLS and proxies.
+//! Connection pool with limits, TLS and proxies, or a client of the user in its place.
+
+mod hyper_client;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -13,21 +15,24 @@ use std::task::Poll;
 use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
-use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Builder;
 use hyper_util::client::legacy::connect::HttpInfo;
-use hyper_util::client::legacy::{Builder, Client, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Notify;
 use treenail_schema::internal::HttpClientLimits;
 
 use crate::body::FullBody;
+use crate::client::HttpClient;
+use crate::client_body::HttpClientBody;
 use crate::connector::{Bounded, Connector};
 use crate::error::HttpError;
 use crate::failure::{RequestPath, is_unprocessed, request_error};
 use crate::guard::DialGuard;
 use crate::idle::{Connections, HTTP1_IDLE_TIMEOUT, HTTP2_IDLE_TIMEOUT};
 use crate::keep_alive::ping_http2;
+use crate::own_client::OwnClient;
+use crate::pool::hyper_client::HyperClient;
 use crate::route::{Route, Via};
 use crate::tls::TlsConfig;
 
@@ -38,38 +43,20 @@ const MIN_HEADER_BYTES: usize = 8 * 1024;
 
 /// Pool of connections to one origin.
 pub struct Pool {
-    client: HyperClient,
+    client: Client,
     via: Option<Via>,
     /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
 
-/// The hyper client. Without TLS, the certificates of the system are not read.
-enum HyperClient {
-    Plain(Connections<Bounded<Connector>>),
-    Tls(Connections<Bounded<HttpsConnector<Connector>>>),
-    #[cfg(feature = "dial")]
-    Dialed(Connections<crate::dial::Dialer>),
-}
-
-impl HyperClient {
-    fn request(&self, request: Request<FullBody>) -> ResponseFuture {
-        match self {
-            Self::Plain(connections) => connections.request(request),
-            Self::Tls(connections) => connections.request(request),
-            #[cfg(feature = "dial")]
-            Self::Dialed(connections) => connections.request(request),
-        }
-    }
-
-    fn observe(&self, response: &Response<Incoming>) {
-        match self {
-            Self::Plain(connections) => connections.observe(response),
-            Self::Tls(connections) => connections.observe(response),
-            #[cfg(feature = "dial")]
-            Self::Dialed(connections) => connections.observe(response),
-        }
-    }
+/// Sender of the requests.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "almost all pools have the large variant, and an indirection would cost each request"
+)]
+enum Client {
+    Hyper(HyperClient),
+    Own(OwnClient),
 }
 
 /// Options of a [`Pool`].
@@ -125,7 +112,21 @@ impl Pool {
         let dialer = crate::dial::Dialer(dial);
         let connections = Connections::new(client_builder(limits), dialer, HTTP1_IDLE_TIMEOUT);
         Self {
-            client: HyperClient::Dialed(connections),
+            client: Client::Hyper(HyperClient::Dialed(connections)),
+            via: None,
+            proxy_authorization: None,
+        }
+    }
+
+    /// Creates a pool that has no connections of its own: `client` sends the requests. Its limits are those above connections.
+    pub fn with_client(limits: &HttpClientLimits, client: Arc<dyn HttpClient>) -> Self {
+        let max_header_bytes = limits.header_bytes.max(MIN_HEADER_BYTES);
+        let client = OwnClient {
+            client,
+            max_header_bytes,
+        };
+        Self {
+            client: Client::Own(client),
             via: None,
             proxy_authorization: None,
         }
@@ -157,37 +158,47 @@ impl Pool {
             HyperClient::Plain(Connections::new(builder, connector, HTTP1_IDLE_TIMEOUT))
         };
         Ok(Self {
-            client,
+            client: Client::Hyper(client),
             via,
             proxy_authorization,
         })
     }
 
-    /// Returns the address of the server that sent a response; `None` behind a proxy, and over a Unix socket.
+    /// Returns the address of the server that sent a response; `None` behind a proxy, over a Unix socket, and from a client of the user,
+    /// which may use a proxy.
     pub fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
+        let is_direct = self.via.is_none() && matches!(self.client, Client::Hyper(_));
         let info = response.extensions().get::<HttpInfo>();
-        let info = info.filter(|_| self.via.is_none())?;
+        let info = info.filter(|_| is_direct)?;
         Some(info.remote_addr().ip())
     }
 
     /// Sends a request and waits for the head of its response. If the server guarantees over HTTP/2 that it has not processed the
     /// request, it is sent once more, over another connection.
-    pub async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Incoming>, HttpError> {
+    pub async fn send(
+        &self,
+        mut request: Request<Bytes>,
+    ) -> Result<Response<HttpClientBody>, HttpError> {
+        let client = match &self.client {
+            Client::Hyper(client) => client,
+            // Boxed: it must not enlarge the future of requests over connections.
+            Client::Own(client) => return Box::pin(client.send(request)).await,
+        };
         if let Some(value) = &self.proxy_authorization {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, value.clone());
         }
         let server = request.uri().authority().cloned();
-        let is_plain = matches!(self.client, HyperClient::Plain(_));
+        let is_plain = matches!(client, HyperClient::Plain(_));
         // Boxed, because each future of a request has the room for it several times.
         let again = (!is_plain).then(|| Box::new(request.clone()));
-        let mut sent = self.client.request(request.map(FullBody::new)).await;
+        let mut sent = client.request(request.map(FullBody::new)).await;
         if let (Err(error), Some(request)) = (&sent, again) {
             if is_unprocessed(error) {
                 if let Some(connection) = error.connect_info() {
                     connection.poison();
                 }
-                sent = self.client.request(request.map(FullBody::new)).await;
+                sent = client.request(request.map(FullBody::new)).await;
             }
         }
         let path = RequestPath {
@@ -205,8 +216,8 @@ impl Pool {
             );
             return Err(HttpError::unreachable(reason));
         }
-        self.client.observe(&response);
-        Ok(response)
+        client.observe(&response);
+        Ok(response.map(HttpClientBody::incoming))
     }
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
@@ -215,7 +226,7 @@ impl Pool {
         &self,
         mut request: Request<Bytes>,
         max_informational: u32,
-    ) -> Result<Response<Incoming>, HttpError> {
+    ) -> Result<Response<HttpClientBody>, HttpError> {
         let exceeded = Arc::new(Notify::new());
         let (seen, signal) = (AtomicU32::new(0), Arc::clone(&exceeded));
         hyper::ext::on_informational(&mut request, move |_| {
@@ -239,7 +250,7 @@ impl Pool {
 
 pub(crate) fn client_builder(limits: &HttpClientLimits) -> Builder {
     let header_bytes = limits.header_bytes.max(MIN_HEADER_BYTES);
-    let mut builder = Client::builder(TokioExecutor::new());
+    let mut builder = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())

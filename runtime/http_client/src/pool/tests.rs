@@ -48,15 +48,25 @@ impl<F: Fn(DuplexStream, u32) -> Serving + Send + Sync + 'static> Dial for Serve
     }
 }
 
+type NewPool = fn(Arc<dyn Dial>) -> Pool;
+
 fn http2_pool(server: Arc<dyn Dial>) -> Pool {
     let mut builder = client_builder(&HttpClientLimits::default());
     builder.http2_only(true);
     let connections = Connections::new(builder, Dialer(server), HTTP2_IDLE_TIMEOUT);
     Pool {
-        client: HyperClient::Dialed(connections),
+        client: Client::Hyper(HyperClient::Dialed(connections)),
         via: None,
         proxy_authorization: None,
     }
+}
+
+/// The same connections in a client of the user.
+fn own_http2_pool(server: Arc<dyn Dial>) -> Pool {
+    let limits = HttpClientLimits::default();
+    let mut builder = client_builder(&limits);
+    let client = builder.http2_only(true).build(Dialer(server));
+    Pool::with_client(&limits, Arc::new(client))
 }
 
 /// Sends a request without a body.
@@ -89,22 +99,25 @@ async fn a_request_that_the_server_has_not_processed_is_sent_again() {
         (go_away(1, INTERNAL_ERROR), "closed"),
         (reset(3, CANCEL), "closed"),
     ] {
-        let frame = end.clone();
-        let server = Server::new(move |stream, number| -> Serving {
-            // Only the second request of the first connection has another end.
-            let end = (number == 0).then(|| end.clone());
-            Box::pin(serve_http2(stream, end))
-        });
-        let pool = http2_pool(Arc::clone(&server) as _);
-        send(&pool, "http://x.example/").await.unwrap();
-        let outcome = match send(&pool, "http://x.example/").await {
-            Ok(()) => "answered",
-            Err(HttpError::Closed(_)) => "closed",
-            Err(error) => panic!("{frame:?}: {error}"),
-        };
-        assert_eq!(outcome, expected, "{frame:?}");
-        let opened = if expected == "answered" { 2 } else { 1 };
-        assert_eq!(server.opened(), opened, "{frame:?}");
+        for (new_pool, is_own) in [(http2_pool as NewPool, false), (own_http2_pool, true)] {
+            let frame = end.clone();
+            let server = Server::new(move |stream, number| -> Serving {
+                // Only the second request of the first connection has another end.
+                let end = (number == 0).then(|| frame.clone());
+                Box::pin(serve_http2(stream, end))
+            });
+            let pool = new_pool(Arc::clone(&server) as _);
+            send(&pool, "http://x.example/").await.unwrap();
+            let outcome = match send(&pool, "http://x.example/").await {
+                Ok(()) => "answered",
+                Err(HttpError::Closed(_)) => "closed",
+                Err(error) => panic!("{end:?}: {error}"),
+            };
+            assert_eq!(outcome, expected, "{end:?}");
+            let opened = if expected == "answered" { 2 } else { 1 };
+            // The client of a user chooses its connections.
+            assert!(is_own || server.opened() == opened, "{end:?}");
+        }
     }
 }
 
@@ -122,6 +135,17 @@ async fn a_request_that_is_never_processed_is_sent_twice() {
     let error = send(&pool, "http://x.example/").await.unwrap_err();
     assert!(matches!(error, HttpError::Unreachable(_)), "{error}");
     assert_eq!(server.opened(), 2);
+}
+
+#[tokio::test]
+async fn a_client_of_the_user_without_a_connection_has_sent_nothing() {
+    let url = format!("http://{}/", listen(None).await);
+    let client = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
+    let pool = Pool::with_client(&HttpClientLimits::default(), Arc::new(client.build_http()));
+    let error = send(&pool, &url).await.unwrap_err();
+    assert!(matches!(error, HttpError::Unreachable(_)), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("tcp connect error"), "{text}");
 }
 
 /// Answers requests over HTTP/1.1 that have no body.

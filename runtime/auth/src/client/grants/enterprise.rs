@@ -66,7 +66,7 @@ impl EnterpriseGrant {
         let invalid =
             || AuthError::invalid("the token endpoint of the identity provider is not a URL");
         let url = url.ok_or_else(invalid)?;
-        let policy = FetchPolicy::default().tls_of(&settings.fetch_policy);
+        let policy = FetchPolicy::default().connections_of(&settings.fetch_policy);
         let policy = policy.for_server(&url, None);
         Ok(policy.allow_host(url.host().unwrap_or_default()))
     }

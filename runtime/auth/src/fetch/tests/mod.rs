@@ -1,6 +1,7 @@
 //! Tests of guarded requests, over loopback sockets.
 
 mod bounds;
+mod own_client;
 mod policy;
 mod redirects;
 mod resolution;

@@ -129,7 +129,7 @@ async fn an_authority_that_is_not_trusted_is_an_error_with_a_remedy() {
 #[test]
 fn a_file_that_cannot_be_used_is_found_before_the_first_request() {
     let tls = TlsConfig::new().ca_file("no/such/ca.pem");
-    let checked = FetchPolicy::default().tls(tls).check_tls();
+    let checked = FetchPolicy::default().tls(tls).check_connections();
     let Err(AuthError::Invalid(reason)) = checked else {
         panic!("{checked:?}");
     };

@@ -160,6 +160,6 @@ pub(in crate::server) fn configured(
         .for_server(&uri, None);
     let checked = policy.check_url(url);
     checked.map_err(|error| AuthError::invalid(error.to_string()))?;
-    policy.check_tls()?;
+    policy.check_connections()?;
     Ok(policy)
 }
