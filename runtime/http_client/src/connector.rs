@@ -12,6 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -22,6 +23,9 @@ use crate::keep_alive::probe_tcp;
 use crate::route::Route;
 use crate::socket::Socket;
 use crate::tunnel::open_tunnel;
+
+/// Time after which the next address of a host is dialled too: that of hyper before it dials the other family of addresses.
+const HEAD_START: Duration = Duration::from_millis(300);
 
 /// Opens sockets along a route.
 #[derive(Clone)]
@@ -53,19 +57,39 @@ impl Connector {
         self
     }
 
-    /// Dials the first address of the host that is allowed and answers.
+    /// Dials the allowed addresses of the host, and returns the first connection that opens.
     async fn dial(&mut self, to: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
         let Some(guard) = &self.guard else {
             return Ok(self.tcp.call(to).await?);
         };
-        let mut failure = None;
-        for address in allowed_addresses(guard, &to).await? {
-            match self.tcp.call(with_address(&to, address)?).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failure = Some(error.into()),
-            }
+        let addresses = allowed_addresses(guard, &to).await?;
+        let dials = addresses.into_iter().map(|address| {
+            let dial = with_address(&to, address).map(|address| self.tcp.call(address));
+            async move { Ok(dial?.await?) }
+        });
+        first_open(dials).await
+    }
+}
+
+/// Returns the first connection that opens. The next one is tried when another has failed, or none has opened for a while.
+async fn first_open<T, F>(mut attempts: impl Iterator<Item = F>) -> Result<T, BoxError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, BoxError>> + Send + 'static,
+{
+    let mut running = JoinSet::new();
+    let mut failure = "the host has no address".into();
+    loop {
+        if let Some(attempt) = attempts.next() {
+            running.spawn(attempt);
         }
-        Err(failure.unwrap_or_else(|| "the host has no address".into()))
+        match timeout(HEAD_START, running.join_next()).await {
+            Ok(Some(Ok(Ok(connection)))) => return Ok(connection),
+            Ok(Some(Ok(Err(error)))) => failure = error,
+            Ok(Some(Err(panicked))) => failure = panicked.into(),
+            Ok(None) => return Err(failure),
+            Err(_) => {}
+        }
     }
 }
 
@@ -141,6 +165,9 @@ where
 mod tests {
     use std::future::{Pending, pending};
 
+    use tokio::sync::Notify;
+    use tokio::time::Instant;
+
     use super::*;
 
     /// Connector whose connections stall while they are opened.
@@ -169,6 +196,51 @@ mod tests {
         };
         let opened = connector.call(Uri::from_static("https://x.example/")).await;
         assert_eq!(opened.unwrap_err().to_string(), "it was not open within 2s");
+    }
+
+    async fn open(address: &str) -> Result<String, BoxError> {
+        match address {
+            "silent" => pending().await,
+            "refused" => Err("refused".into()),
+            _ => Ok(address.to_owned()),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_is_silent_or_refuses_does_not_hide_the_others() {
+        for (addresses, expected, head_starts) in [
+            (&["a", "b"][..], Ok("a"), 0),
+            (&["refused", "b"], Ok("b"), 0),
+            (&["silent", "b"], Ok("b"), 1),
+            (&["silent", "refused", "silent", "b"], Ok("b"), 2),
+            (&["refused", "refused"], Err("refused"), 0),
+            (&[], Err("the host has no address"), 0),
+        ] {
+            let start = Instant::now();
+            let opened = first_open(addresses.iter().map(|address| open(address))).await;
+            let opened = opened.map_err(|error| error.to_string());
+            let opened = opened.as_deref().map_err(|error| &**error);
+            assert_eq!(opened, expected, "{addresses:?}");
+            let waited = start.elapsed().as_millis() / HEAD_START.as_millis();
+            assert_eq!(waited, head_starts, "{addresses:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_address_is_awaited_while_others_are_tried() {
+        let is_tried = Arc::new(Notify::new());
+        let tries = Arc::clone(&is_tried);
+        let slow = async move {
+            is_tried.notified().await;
+            open("slow").await
+        };
+        let silent = async move {
+            tries.notify_one();
+            open("silent").await
+        };
+        let attempts: [Pin<Box<dyn Future<Output = _> + Send>>; 2] =
+            [Box::pin(slow), Box::pin(silent)];
+        assert_eq!(first_open(attempts.into_iter()).await.unwrap(), "slow");
     }
 
     #[cfg(unix)]

@@ -120,6 +120,7 @@ impl Sender {
             let mut attempt = HttpAttempt::new(&http_method, &self.url, &url);
             attempt.peer = peer;
             attempt.revision = subject.revision();
+            attempt.only_revision = self.only_revision;
             attempt.operation = subject.method.map(|method| (method, name.as_deref()));
             attempt.may_ask_user = subject.may_ask_user(&http_method);
             (attempt.previous, attempt.state) = (previous, state);

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use treenail_http_client::{HttpClient, Pool, PoolOptions, TlsConfig, url};
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
+use treenail_schema::Revision;
 
 use crate::from_http;
 use crate::headers::is_reserved;
 use crate::inner::Inner;
+use crate::sender::Sender;
 use crate::session::HttpSession;
 
 /// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
@@ -19,6 +21,8 @@ use crate::session::HttpSession;
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct HttpSessionBuilder {
     url: String,
+    /// The only revision that the client accepts.
+    pub(crate) only_revision: Option<Revision>,
     headers: Vec<(String, String)>,
     authorization: Option<Arc<dyn HttpAuthorization>>,
     limits: ClientLimits,
@@ -48,6 +52,7 @@ impl HttpSessionBuilder {
     pub(crate) fn new(url: String) -> Self {
         Self {
             url,
+            only_revision: None,
             headers: Vec::new(),
             authorization: None,
             limits: ClientLimits::default(),
@@ -172,8 +177,14 @@ impl HttpSessionBuilder {
         let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;
         let pool = self.pool(&url)?;
-        let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
-        Ok(HttpSession(inner))
+        Ok(HttpSession(Inner::new(Sender {
+            url,
+            only_revision: self.only_revision,
+            headers,
+            authorization: self.authorization,
+            pool,
+            limits: self.limits,
+        })))
     }
 
     fn pool(&self, url: &Uri) -> Result<Pool, ClientError> {

@@ -55,6 +55,7 @@ impl HttpTarget for HttpSessionBuilder {
         options: &HttpOptions,
     ) -> Result<Arc<dyn Session>, ClientError> {
         let mut builder = self.clone().limits(limits.clone());
+        builder.only_revision = options.only_revision;
         if let Some(authorization) = &options.authorization {
             builder = builder.authorization(Arc::clone(authorization));
         }

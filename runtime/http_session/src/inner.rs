@@ -3,12 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use http::{HeaderMap, Uri};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
-use treenail_http_client::Pool;
-use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
+use treenail_runtime::client::{ClientError, ClientLimits};
 use treenail_runtime::internal::timeout::timeout;
 
 use crate::authorized::Subject;
@@ -44,15 +42,10 @@ impl fmt::Debug for Inner {
 }
 
 impl Inner {
-    pub(crate) fn new(
-        url: Uri,
-        headers: HeaderMap,
-        authorization: Option<Arc<dyn HttpAuthorization>>,
-        pool: Pool,
-        limits: ClientLimits,
-    ) -> Arc<Self> {
+    pub(crate) fn new(sender: Sender) -> Arc<Self> {
+        let limits = sender.limits.clone();
         Arc::new_cyclic(|inner| Self {
-            sender: Sender::new(url, headers, authorization, pool, limits.clone()),
+            sender,
             state: StateStore::default(),
             dispatcher: Dispatcher::new(inner.clone(), limits.clone()),
             permits: semaphore(limits.requests_in_flight),

@@ -159,6 +159,7 @@ mod tests {
     use treenail_runtime::client::ClientLimits;
 
     use super::*;
+    use crate::sender::Sender;
 
     const OVERLOADED: &[u8] = b"HTTP/1.1 503 X\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
@@ -188,8 +189,14 @@ mod tests {
             let limits = ClientLimits::default();
             let server = Arc::new(Server(refusals.into()));
             let pool = Pool::dialed(&limits.http, server);
-            let url = Uri::from_static("http://x.example/mcp");
-            let inner = Inner::new(url, HeaderMap::new(), None, pool, limits);
+            let inner = Inner::new(Sender {
+                url: Uri::from_static("http://x.example/mcp"),
+                only_revision: None,
+                headers: HeaderMap::new(),
+                authorization: None,
+                pool,
+                limits,
+            });
             let mut call = inner.dispatcher.pending.insert(1);
             let route = ReplyRoute {
                 id: "7".into(),

@@ -12,7 +12,7 @@ use treenail_http_client::Pool;
 use treenail_http_client::response::location;
 use treenail_http_client::url::same_origin;
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
-use treenail_schema::JsonObject;
+use treenail_schema::{JsonObject, Revision};
 
 use crate::authorized::Subject;
 use crate::from_http;
@@ -42,8 +42,10 @@ pub(crate) enum ResponseBound {
 /// Sends the HTTP requests of one session.
 pub(crate) struct Sender {
     pub(crate) url: Uri,
+    /// The only revision that the client accepts.
+    pub(crate) only_revision: Option<Revision>,
     /// Headers that the user has set.
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     pub(crate) authorization: Option<Arc<dyn HttpAuthorization>>,
     pub(crate) pool: Pool,
     pub(crate) limits: ClientLimits,
@@ -54,22 +56,6 @@ impl Sender {
     pub(crate) fn extensions(&self) -> BTreeMap<String, JsonObject> {
         let authorization = self.authorization.as_deref();
         authorization.map_or_else(BTreeMap::new, HttpAuthorization::extensions)
-    }
-
-    pub(crate) fn new(
-        url: Uri,
-        headers: HeaderMap,
-        authorization: Option<Arc<dyn HttpAuthorization>>,
-        pool: Pool,
-        limits: ClientLimits,
-    ) -> Self {
-        Self {
-            url,
-            headers,
-            authorization,
-            pool,
-            limits,
-        }
     }
 
     /// Posts a message. `compose` runs again for each redirect: redirects are rare, so a copy of every message would be

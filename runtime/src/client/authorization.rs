@@ -175,6 +175,8 @@ pub struct HttpAttempt<'a> {
     pub peer: Option<IpAddr>,
     /// The protocol revision of the request. For `initialize` it is the proposed one.
     pub revision: Option<Revision>,
+    /// The revision that was set with [`McpClientBuilder::protocol_version`](super::McpClientBuilder::protocol_version), if any.
+    pub only_revision: Option<Revision>,
     /// The method of the message and the name of the tool, prompt, resource or task. `None` for requests without a message,
     /// and for answers to the server.
     pub operation: Option<(&'a str, Option<&'a str>)>,
@@ -199,6 +201,7 @@ impl<'a> HttpAttempt<'a> {
             url,
             peer: None,
             revision: None,
+            only_revision: None,
             operation: None,
             may_ask_user: true,
             previous: 0,

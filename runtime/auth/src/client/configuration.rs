@@ -124,7 +124,8 @@ impl OAuth {
         })
     }
 
-    /// Refuses servers without resource metadata, which the revision 2025-03-26 did not have.
+    /// Refuses servers without resource metadata, which the revision 2025-03-26 did not have. A client with
+    /// [`protocol_version`](treenail_runtime::client::McpClientBuilder::protocol_version) of a later revision refuses them by default.
     #[must_use]
     pub fn refuse_legacy_discovery(self) -> Self {
         self.with(|settings| settings.issuers.no_legacy = true)

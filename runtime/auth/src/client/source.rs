@@ -22,8 +22,12 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>
 pub trait TokenSource: Send + Sync + 'static {
     /// Returns the token for the next request.
     ///
-    /// `refused` is the token that the server has refused with status 401. A source that returns it again ends the request with
-    /// that status.
+    /// It is called with `None` before each request, also before those that the client sends on its own, such as the reopening of a
+    /// stream. Then a source returns the token that it has, or renews it without the user. It asks its user only if it has had none, which
+    /// is before the first request.
+    ///
+    /// `refused` is the token that the server has refused with status 401. It is passed for requests of the program only, so a source may
+    /// ask its user. A source that returns it again ends the request with that status.
     ///
     /// # Errors
     ///

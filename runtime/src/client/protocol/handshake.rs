@@ -29,6 +29,16 @@ pub(super) enum Expectation {
     Legacy,
 }
 
+impl Expectation {
+    /// Returns the only accepted revision, if there is one.
+    pub(super) fn only(self) -> Option<Revision> {
+        match self {
+            Self::Only(revision) => Some(revision),
+            _ => None,
+        }
+    }
+}
+
 /// Handshake over one link.
 #[derive(Clone, Copy)]
 pub(super) struct Handshake<'a> {

@@ -5,6 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "http-client")]
+use treenail_schema::Revision;
+
+#[cfg(feature = "http-client")]
 use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::line::LineSession;
@@ -30,6 +33,8 @@ pub struct HttpOptions {
     pub authorization: Option<Arc<dyn HttpAuthorization>>,
     /// Further headers, by name and value.
     pub headers: Vec<(String, String)>,
+    /// The only revision that the client accepts, if its user has set one.
+    pub only_revision: Option<Revision>,
 }
 
 #[cfg(feature = "http-client")]
@@ -41,6 +46,7 @@ impl fmt::Debug for HttpOptions {
             .debug_struct("HttpOptions")
             .field("authorization", &self.authorization)
             .field("headers", &names)
+            .field("only_revision", &self.only_revision)
             .finish()
     }
 }
@@ -87,6 +93,6 @@ impl Target {
 
     /// Returns true if the server is a child process that may be restarted for a legacy handshake.
     pub(super) fn can_restart(&self, expected: Expectation) -> bool {
-        matches!(self, Self::Command(_)) && !matches!(expected, Expectation::Only(_))
+        matches!(self, Self::Command(_)) && expected.only().is_none()
     }
 }

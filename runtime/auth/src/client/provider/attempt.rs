@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use treenail_runtime::client::{Challenge, Challenges, HttpAttempt, Refusal};
+use treenail_schema::Revision;
 use treenail_schema::internal::quoted;
 
 use super::need::{Cause, Need};
@@ -107,6 +108,8 @@ pub(super) async fn refused(
         .filter_map(|scheme| challenges.with_scheme(scheme).next());
     let challenge = usable.next();
     let mut need = Need::unauthorized(challenge, request.revision);
+    let only = request.only_revision;
+    need.accepts_legacy = only.is_none_or(|only| only <= Revision::V2025_03_26);
     let announcement = server.announcement(challenge);
     let (operation, may_ask_user) = (request.operation, request.may_ask_user);
     let limit = if may_ask_user {

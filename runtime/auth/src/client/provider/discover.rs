@@ -134,6 +134,7 @@ impl Server {
             server: &self.url,
             challenge: need.challenge.as_ref(),
             revision: need.revision,
+            accepts_legacy: need.accepts_legacy,
             bypass_cache: true,
             known: known
                 .as_ref()

@@ -21,7 +21,6 @@ mod tokens;
 mod tries;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use http::{HeaderMap, StatusCode};
 use treenail_http_client::response::is_unauthorized;
@@ -105,11 +104,12 @@ impl OAuth {
         match &self.settings.method {
             // The server may require no authorization. If it does, `react` fails.
             Method::Grant(_) if !may_receive_tokens(request.server) => {
-                if !self.servers.has_warned.swap(true, Ordering::Relaxed) {
+                let checked = self.servers.checked.get_or_init(|| {
                     let host = request.server.host();
                     tracing::warn!(host, "no token is sent over `http` to another computer");
-                }
-                self.settings.check()
+                    self.settings.check()
+                });
+                checked.clone()
             }
             Method::Grant(_) => {
                 let server = self.server(request.server)?;

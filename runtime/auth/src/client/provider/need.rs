@@ -34,6 +34,8 @@ pub(super) struct Need {
     pub(super) refused: Option<Generation>,
     /// The revision of the refused request.
     pub(super) revision: Option<Revision>,
+    /// The client accepts servers of 2025-03-26.
+    pub(super) accepts_legacy: bool,
 }
 
 impl Need {
@@ -45,6 +47,7 @@ impl Need {
             scopes: challenge.and_then(scopes_of),
             refused: None,
             revision,
+            accepts_legacy: true,
         }
     }
 
@@ -56,6 +59,7 @@ impl Need {
             scopes: None,
             refused: Some(tokens.generation),
             revision: None,
+            accepts_legacy: true,
         }
     }
 

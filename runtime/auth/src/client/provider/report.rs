@@ -86,6 +86,7 @@ impl Server {
             server: &self.url,
             challenge,
             revision: None,
+            accepts_legacy: true,
             bypass_cache: true,
             known: None,
         };

@@ -1,8 +1,8 @@
 //! State of the authorization at one MCP server.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::Uri;
@@ -31,8 +31,8 @@ const EARLY_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) struct Servers {
     by_url: Mutex<HashMap<String, Arc<Server>>>,
     version: Arc<AtomicU64>,
-    /// The warning about a server that receives no token was logged.
-    pub(super) has_warned: AtomicBool,
+    /// Outcome of the check of the settings for servers that receive no token.
+    pub(super) checked: OnceLock<Result<(), AuthError>>,
 }
 
 /// State of the authorization at one MCP server.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use rcgen::generate_simple_self_signed;
+use tempfile::NamedTempFile;
 use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
 
 use super::fixture::{Resource, oauth};
 use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
-use crate::{ClientCredentials, IdentityProvider, OAuth, StepUp};
+use crate::{ClientCredentials, FetchPolicy, IdentityProvider, OAuth, StepUp, TlsConfig};
 
 const INVALID_TOKEN: &str = r#"Bearer error="invalid_token""#;
 
@@ -114,6 +116,19 @@ async fn a_server_without_encryption_is_used_without_tokens() {
     let source = OAuth::token_source(async || panic!("a token that cannot be sent is not needed"));
     let mut attempt = HttpAttempt::new(&Method::POST, &url, &url);
     assert!(source.authorize(&mut attempt, &mut headers).await.is_err());
+}
+
+#[tokio::test]
+async fn files_of_certificates_are_read_once_for_a_server_that_receives_no_token() {
+    let url = "http://tools.example:8000/mcp".parse().unwrap();
+    let signed = generate_simple_self_signed(["id.example".to_owned()]).unwrap();
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(&file, signed.cert.pem()).unwrap();
+    let tls = TlsConfig::new().ca_file(file.path());
+    let client = oauth().fetch_policy(FetchPolicy::default().tls(tls));
+    begin(&client, &url).await;
+    file.close().unwrap();
+    begin(&client, &url).await;
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use http::Request;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use treenail::client::{HttpClientBuilderExt as _, McpClientSession};
+use treenail_runtime::client::ClientError;
 use treenail_schema::Revision;
 
 use super::fixture::{call, clock, oauth, read_request, response, session_at};
@@ -107,4 +109,25 @@ async fn a_refresh_and_a_logout_state_the_revision_of_this_discovery() {
     assert_eq!(taken(), assumed, "AUTH-C-34, CLI-AUTH-46");
     client().logout(&format!("{origin}/mcp")).await.unwrap();
     assert_eq!(taken(), assumed, "AUTH-C-34, CLI-AUTH-46");
+}
+
+#[tokio::test]
+async fn a_client_of_later_revisions_only_does_not_use_this_discovery() {
+    for (revision, is_used) in [
+        (Revision::V2025_03_26, true),
+        (Revision::V2025_06_18, false),
+        (Revision::LATEST, false),
+    ] {
+        let (origin, revisions) = start().await;
+        let client = McpClientSession::builder()
+            .url(format!("{origin}/mcp"))
+            .protocol_version(revision)
+            .authorization(oauth());
+        // With a token, the result of the handshake is not one.
+        let error = client.build().await.unwrap_err();
+        let is_unauthorized = matches!(error, ClientError::Authorization(_));
+        assert_eq!(is_unauthorized, !is_used, "AUTH-C-46: {revision} {error}");
+        let has_asked = !revisions.lock().unwrap().is_empty();
+        assert_eq!(has_asked, is_used, "AUTH-C-46: {revision}");
+    }
 }

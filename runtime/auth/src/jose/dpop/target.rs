@@ -6,14 +6,15 @@ pub(super) fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// Returns true if both URLs have the same normal form (RFC 3986, sections 6.2.2 and 6.2.3), without query and fragment.
+/// Returns true if both URLs have the same normal form (RFC 3986, sections 6.2.2 and 6.2.3), without query and fragment. A slash at
+/// the end of the path does not count: both forms lead to the same endpoint.
 #[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(super) fn is_same(proof: &str, request: &str) -> bool {
     let proof = normalize(proof);
     proof.is_some() && proof == normalize(request)
 }
 
-/// Returns the normal form of an `http` or `https` URL without user information, without query and fragment.
+/// Returns the normal form of an `http` or `https` URL without user information, without query, fragment and a slash at the end.
 #[cfg(any(feature = "authorization", feature = "test-authorization"))]
 fn normalize(url: &str) -> Option<String> {
     let url = iri_string::types::UriStr::new(url).ok()?;
@@ -32,10 +33,8 @@ fn normalize(url: &str) -> Option<String> {
         .port()
         .filter(|port| !port.is_empty() && *port != default_port)
         .unwrap_or(default_port);
-    let path = match url.path_str() {
-        "" => "/",
-        path => path,
-    };
+    let path = url.path_str();
+    let path = path.strip_suffix('/').unwrap_or(path);
     let (scheme, host) = (url.scheme_str(), authority.host());
     Some(format!("{scheme}://{host}:{port}{path}"))
 }

@@ -105,13 +105,14 @@ fn urls_are_compared_in_normal_form() {
         "https://mcp.example.com/mcp?session=1#x",
         "https://mcp.example.com/%6dcp",
         "https://mcp.example.com/a/../mcp",
+        "https://mcp.example.com/mcp/",
     ] {
         assert!(check(same, URL), "{same}");
         assert!(check(URL, same), "{same}");
     }
     assert!(check("https://mcp.example.com", "https://mcp.example.com/"));
     for other in [
-        "https://mcp.example.com/mcp/",
+        "https://mcp.example.com/mcp//",
         "https://mcp.example.com/MCP",
         "https://mcp.example.com:8443/mcp",
         "http://mcp.example.com/mcp",

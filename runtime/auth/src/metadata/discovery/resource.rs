@@ -27,6 +27,8 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) challenge: Option<&'a Challenge>,
     /// The negotiated or preferred revision, for requests to the origin of the server.
     pub(crate) revision: Option<Revision>,
+    /// The client accepts servers of 2025-03-26.
+    pub(crate) accepts_legacy: bool,
     /// Requests the documents even if they are cached: the authorization server may have changed.
     pub(crate) bypass_cache: bool,
     /// `resource` and issuer of the tokens in use, which are the result if metadata are found nowhere.
@@ -186,7 +188,7 @@ impl Discovery {
                 is_legacy: false,
             });
         }
-        if self.rules.allows_legacy {
+        if self.rules.allows_legacy && request.accepts_legacy {
             return Ok(FoundResource {
                 resource: None,
                 issuers: vec![origin(server)],

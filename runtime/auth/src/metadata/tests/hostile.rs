@@ -86,6 +86,7 @@ async fn random_documents_are_read_or_refused() {
                 server: &url,
                 challenge: None,
                 revision: None,
+                accepts_legacy: true,
                 bypass_cache: false,
                 known: None,
             };

@@ -33,6 +33,7 @@ impl McpClientSessionBuilder {
         })?;
         #[cfg(feature = "http-client")]
         {
+            self.http.only_revision = self.expected.only();
             target = target.with_options(std::mem::take(&mut self.http))?;
         }
         let wrap = self
@@ -77,10 +78,7 @@ impl McpClientSessionBuilder {
             limits: self.limits,
             client_info,
             sends_client_info: !self.hide_client_info,
-            fixed_revision: match self.expected {
-                Expectation::Only(revision) => Some(revision),
-                _ => None,
-            },
+            fixed_revision: self.expected.only(),
             next_id: AtomicI64::new(1),
             tasks: self.tasks,
         }

@@ -36,6 +36,7 @@ async fn find_at(
         server: &server,
         challenge: challenges.with_scheme("Bearer").next(),
         revision: "2025-11-25".parse::<Revision>().ok(),
+        accepts_legacy: true,
         bypass_cache: false,
         known: None,
     };
@@ -189,6 +190,7 @@ async fn metadata_are_cached_until_the_cache_is_bypassed() {
         server: &server,
         challenge: None,
         revision: None,
+        accepts_legacy: true,
         bypass_cache: false,
         known: None,
     };

@@ -98,6 +98,10 @@ async fn clocks_and_spellings_of_urls_may_differ() {
             url: "https://MCP.example.com:443/mcp?x=1",
             ..request
         },
+        ProofRequest {
+            url: "https://mcp.example.com/mcp/",
+            ..request
+        },
     ];
     for near in &near {
         let proof = fixture.proof(near);
