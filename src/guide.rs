@@ -10,6 +10,7 @@ macro_rules! pages {
         #[doc = ""]
         #[cfg_attr(feature = "http-server", doc = "[deployment]: crate::guide::deployment")]
         #[doc = "[arguments]: crate::guide::arguments"]
+        #[doc = "[coming_from_rmcp]: crate::guide::coming_from_rmcp"]
         #[cfg_attr(feature = "dynamic", doc = "[dynamic]: crate::guide::dynamic")]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]

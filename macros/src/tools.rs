@@ -87,7 +87,23 @@ fn function(input: ParseStream<'_>) -> syn::Result<Path> {
             "a function is listed by its path; write its name, as in `tools![add, text::search]`";
         return Err(input.error(write));
     }
-    input.parse()
+    let path: Path = input.parse()?;
+    match owner(&path) {
+        Some(owner) => {
+            let write = format!(
+                "the methods of a type are its tools; write `.mount(…)` with a value of `{owner}`"
+            );
+            Err(syn::Error::new_spanned(path, write))
+        }
+        None => Ok(path),
+    }
+}
+
+/// Returns the type in the path of a method. Its name starts with a capital letter, and that of a module does not.
+fn owner(path: &Path) -> Option<&Ident> {
+    let owner = &path.segments.iter().nth_back(1)?.ident;
+    let is_type = owner.to_string().starts_with(char::is_uppercase);
+    is_type.then_some(owner)
 }
 
 /// Parses the comma between two functions.

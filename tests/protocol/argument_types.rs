@@ -250,6 +250,30 @@ impl Meter {
             Entry::Remark { text } => format!("remark {text}"),
         }
     }
+
+    #[prompt]
+    fn review(areas: Option<Vec<String>>, weights: Option<BTreeMap<String, u8>>) -> String {
+        format!("{areas:?} {weights:?}")
+    }
+}
+
+#[tokio::test]
+async fn a_list_in_a_text_is_json() {
+    let server = treenail::server!().mount(Meter).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let arguments = json!({"areas": r#"["a", "b"]"#, "weights": r#"{"a": 1}"#});
+    let result = peer.prompt("review", arguments).await;
+    let expected = r#"Some(["a", "b"]) Some({"a": 1})"#;
+    assert_eq!(result["messages"][0]["content"]["text"], expected);
+    let params = json!({"name": "review", "arguments": {"areas": "a, b", "weights": "a=1"}});
+    let (_, message) = peer.refused("prompts/get", params).await;
+    let reason = r#"the text must be JSON, such as `["a", "b"]` or `{"a": 1}`"#;
+    for expected in [
+        format!(r#"/areas: expected an array, got the string "a, b": {reason}"#),
+        format!(r#"/weights: expected an object, got the string "a=1": {reason}"#),
+    ] {
+        assert!(message.contains(&expected), "{message}");
+    }
 }
 
 #[tokio::test]

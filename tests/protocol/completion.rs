@@ -1,6 +1,8 @@
 //! Completion: suggested values for prompt arguments and template variables.
 
 use serde_json::{Value, json};
+use treenail::completion::CompletionRequest;
+use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use super::library::server;
@@ -85,6 +87,34 @@ async fn other_arguments_are_available() {
         let answer = peer.request("completion/complete", params).await;
         assert_eq!(answer["result"]["completion"]["values"], json!(["a-Oslo"]));
     }
+}
+
+struct Travel;
+
+#[mcp_tool]
+impl Travel {
+    #[prompt]
+    fn journey(#[arg(complete = Self::known)] from: String, to: String) -> String {
+        format!("{from} {to}")
+    }
+
+    fn known(&self, typed: &CompletionRequest) -> Vec<String> {
+        let others = typed.others();
+        others
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn all_other_arguments_are_available_with_their_names() {
+    let server = treenail::server!().mount(Travel).build().unwrap();
+    let mut peer = Peer::connect(&server, Revision::LATEST).await;
+    let mut params = params(&prompt("journey"), "from", "a");
+    params["context"] = json!({"arguments": {"to": "Oslo", "by": "rail"}});
+    let answer = peer.request("completion/complete", params).await;
+    let values = &answer["result"]["completion"]["values"];
+    assert_eq!(*values, json!(["by=rail", "to=Oslo"]));
 }
 
 #[tokio::test]

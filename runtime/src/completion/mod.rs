@@ -57,6 +57,12 @@ impl CompletionRequest {
     pub fn other(&self, argument: &str) -> Option<&str> {
         self.others.get(argument).map(String::as_str)
     }
+
+    /// Returns the names and values of all other arguments that the client sent, in the order of their names.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
+        let others = self.others.iter();
+        others.map(|(name, value)| (&**name, &**value))
+    }
 }
 
 /// A parameter type of completion functions: `&str` or [`&CompletionRequest`](CompletionRequest).

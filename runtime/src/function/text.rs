@@ -17,7 +17,7 @@ use crate::wire::as_string;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from a string",
     label = "arguments of prompts and variables of URIs need `Deserialize`, `JsonSchema` and `Send`",
-    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
+    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference; state such as a database is in `self`: write `&self`, and mount a value of the type"
 )]
 pub trait TextArgument: Sized {
     /// Returns the schema and the conversion of the argument called `name`.

@@ -37,7 +37,7 @@ use crate::tool::shape::Shape;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
-    note = "put `#[mcp_tool]` on the function"
+    note = "put `#[mcp_tool]` on the function; a type with an `#[mcp_tool]` block is registered by `.mount(value)`"
 )]
 pub trait Tool {
     /// The name of the tool.
@@ -83,7 +83,7 @@ impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of tools",
     label = "write `tools![…]` around the names of the functions",
-    note = "as in `.tools(tools![add, search])`; the macro is in `treenail::prelude`"
+    note = "as in `.tools(tools![add, search])`; the macro is in `treenail::prelude`; a type with an `#[mcp_tool]` block is registered by `.mount(value)`"
 )]
 pub trait IntoToolSet {
     /// Returns the set.

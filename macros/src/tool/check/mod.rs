@@ -96,7 +96,7 @@ pub(crate) fn keys(feature: &Feature, sink: &mut Sink) {
     flatten::one_flattened(feature, sink);
     uri::variables_are_arguments(feature, sink);
     for argument in feature.arguments() {
-        names::named_argument(argument, sink);
+        names::named_argument(argument, &feature.kind, sink);
         headers::legal_header(argument, sink);
         bounds::constant_default(argument.default.as_ref(), sink);
         bounds::range_is_not_empty(argument.range.as_ref(), sink);

@@ -1,7 +1,8 @@
 //! Rules for the names of tools, prompts, resources, namespaces and arguments.
 
 use quote::quote;
-use syn::{Ident, LitStr};
+use syn::parse::Parser;
+use syn::{Ident, LitStr, Pat, Path};
 
 use crate::diag::Sink;
 use crate::tool::model::{Argument, Feature, Kind, Name};
@@ -143,13 +144,33 @@ pub(super) fn distinct_arguments(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// Each argument has a name, unless it is flattened.
-pub(super) fn named_argument(argument: &Argument, sink: &mut Sink) {
+/// Each argument has a name, unless it is flattened. Users of `rmcp` write the pattern `Parameters(…)`.
+pub(super) fn named_argument(argument: &Argument, kind: &Kind, sink: &mut Sink) {
     let Name { text, tokens, .. } = &argument.name;
-    if text.is_empty() && !argument.is_flattened() {
-        sink.error(
-            tokens,
-            "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it",
-        );
+    if !text.is_empty() || argument.is_flattened() {
+        return;
     }
+    let pattern = Pat::parse_single.parse2(tokens.clone());
+    let is_tool = matches!(kind, Kind::Tool(_));
+    let message = match &pattern {
+        Ok(Pat::TupleStruct(pattern)) if is_parameters(&pattern.path) && is_tool => {
+            "no wrapper is needed; write each argument as a parameter, or the struct as \
+             `#[arg(flatten)] args: T`"
+        }
+        Ok(Pat::TupleStruct(pattern)) if is_parameters(&pattern.path) => {
+            "no wrapper is needed; write each argument as a parameter"
+        }
+        Ok(Pat::Struct(_)) if is_tool => {
+            "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it; \
+             `#[arg(flatten)]` makes its fields arguments"
+        }
+        _ => "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it",
+    };
+    sink.error(tokens, message);
+}
+
+/// Returns `true` for a path to the wrapper of `rmcp`.
+fn is_parameters(path: &Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| last.ident == "Parameters")
 }

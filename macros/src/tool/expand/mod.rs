@@ -56,6 +56,9 @@ fn impl_tool(
     let (cfg, deprecated) = (tool.shared(), &tool.deprecated);
     let allow = allow_deprecated([tool.deprecated.is_some()]);
     let doc = format!("The tool `{name}`, for `tools!`.");
+    // At the place of the function, which errors about the visibility of the item then show. It is still generated code for lints.
+    let place = ident.span().resolved_at(Span::call_site());
+    let item = quote_spanned!(place=> enum #ident {});
     quote! {
         #(#cfg)*
         #deprecated
@@ -66,7 +69,7 @@ fn impl_tool(
             non_camel_case_types,
             reason = "it has the name of its function, and no values"
         )]
-        #visibility enum #ident {}
+        #visibility #item
 
         #(#cfg)*
         #[automatically_derived]

@@ -32,7 +32,7 @@ use crate::function::type_schema::schema_for;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "an argument needs `Deserialize`, `JsonSchema` and `Send`",
-    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
+    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference; state such as a database is in `self`: write `&self`, and mount a value of the type"
 )]
 pub trait ToolArgument: Sized {
     /// Returns the schema and the conversion of the argument called `name`.

@@ -20,11 +20,12 @@ const MAX_LINES: usize = 12;
 
 /// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
 /// the value held across an `await`, are worth more than brevity.
-const OF_RUSTC: [(&str, usize, usize); 18] = [
+const OF_RUSTC: [(&str, usize, usize); 19] = [
     ("form/form-without-type", 1, 14),
     ("form/type-as-form", 1, 17),
     ("tool/lists/function-without-list", 1, 15),
     ("tool/lists/functions-without-tools-macro", 1, 15),
+    ("tool/lists/type-as-tools", 1, 19),
     ("tool/functions/held-across-await", 1, 15),
     ("tool/blocks/mount-borrowing-type", 1, 18),
     ("tool/blocks/mount-function", 1, 17),

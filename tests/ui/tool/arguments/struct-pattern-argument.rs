@@ -1,0 +1,13 @@
+use treenail::{mcp_tool, mcp_type};
+
+#[mcp_type]
+struct Find {
+    name: String,
+}
+
+#[mcp_tool]
+fn find(Find { name }: Find) -> String {
+    name
+}
+
+fn main() {}
