@@ -16,7 +16,7 @@ pub(crate) struct Generate {
     /// Lock file, e.g. weather.lock.json
     lock: PathBuf,
 
-    /// Write to this file instead of standard output
+    /// Write to this file; `-` prints [default: -]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -46,8 +46,13 @@ pub(crate) struct Generate {
 
 impl Generate {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let file = self.output.as_deref();
+        let file = file.filter(|file| *file != Path::new("-"));
+        if self.check && file.is_none() {
+            return Err(Failure::usage("`--check` needs the path of a file"));
+        }
         let text = self.client()?.to_file().map_err(generate_failure)?;
-        let Some(file) = &self.output else {
+        let Some(file) = file else {
             terminal.write_bytes(text.as_bytes())?;
             return Ok(Exit::Success);
         };

@@ -23,6 +23,10 @@ fn client_is_generated_and_checked() {
     assert!(printed.stdout.contains("pub struct AdderClient"));
     assert!(printed.stdout.contains("pub fn new(a: i64) -> Self"));
 
+    run_alone(&["generate", &lock, "-o", "-"]).check(0, &printed.stdout, "");
+    let message = "error: `--check` needs the path of a file\n";
+    run_alone(&["generate", &lock, "-o", "-", "--check"]).check(2, "", message);
+
     let written = run_alone(&["generate", &lock, "-o", &file]);
     written.check(0, "", &format!("generated `{file}`\n"));
     assert_eq!(fs::read_to_string(&file).unwrap(), printed.stdout);

@@ -64,8 +64,11 @@ use self::render::RenderError;
 /// the required ones as one struct, `Search::new(SearchRequired { path, pattern })`. There is a `with_…` method for each
 /// optional member.
 ///
-/// The names of arguments and outputs depend only on the item, unless one would clash with another: then the later item gets a number.
-/// The type of a part has a short name if several tools have the same part, so a new tool can rename it.
+/// The names of methods, members and constants depend only on the item, unless one would clash with another: then neither has the name.
+/// `user_id` and `userId` are `user_underscore_id` and `user_id_camel`. A program that was written before the server added one of them
+/// therefore does not compile, rather than send the other. The names of types for arguments and outputs follow those of the
+/// methods; in a clash, the later one gets a number. The type of a part has a short name if several tools have the same part, so
+/// a new tool can rename it. A large part is in a `Box`.
 ///
 /// # Unsupported schemas
 ///

@@ -123,6 +123,19 @@ fn a_schema_is_read_once_however_it_is_referred_to() {
 }
 
 #[test]
+fn a_long_chain_of_references_is_no_cycle() {
+    let mut definitions = json!({"d40": {"type": "object"}});
+    for at in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        definitions[format!("d{at}")] = json!({"allOf": [next]});
+    }
+    let schema = json!({"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+    let code = code(&lock(&schema, 1));
+    assert!(code.contains("because its references are nested deeper than 32 levels."));
+    assert!(!code.contains("form a cycle"));
+}
+
+#[test]
 fn merged_lists_are_scanned_once() {
     let names = |of: &str| -> Value { (0..20_000).map(|at| json!(format!("{of}{at}"))).collect() };
     for keyword in ["required", "enum"] {

@@ -112,4 +112,9 @@ pub mod awkward {
     pub mod united {
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/united.rs"));
     }
+    /// `awkward/wide.json`.
+    #[no_implicit_prelude]
+    pub mod wide {
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/wide.rs"));
+    }
 }

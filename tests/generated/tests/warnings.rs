@@ -70,6 +70,9 @@ mod recursive {
 mod united {
     include!(concat!(env!("OUT_DIR"), "/united.rs"));
 }
+mod wide {
+    include!(concat!(env!("OUT_DIR"), "/wide.rs"));
+}
 
 /// Returns the lock files of these tests.
 fn lock_files() -> Vec<PathBuf> {
@@ -90,7 +93,7 @@ fn generated_files_are_formatted() {
     // A line width other than the default must not matter.
     check.args(["--check", "--edition", "2024", "--config", "max_width=80"]);
     let locks = lock_files();
-    assert_eq!(locks.len(), 18);
+    assert_eq!(locks.len(), 19);
     for lock in &locks {
         let name = lock.file_name().expect("the path has a file name");
         let file = folder.path().join(name).with_extension("rs");

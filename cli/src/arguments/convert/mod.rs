@@ -172,12 +172,18 @@ impl ArgumentConverter<'_> {
     }
 
     fn convert_scalar(&self, schema: &Value, text: &str) -> Result<Value, String> {
-        let value = self.parse_text(schema, text)?;
-        let schema = resolve_reference(schema, self.root);
-        let choices = schema.and_then(|schema| choices(schema, self.root));
-        let Some(choices) = choices else {
-            return Ok(value);
+        let resolved = resolve_reference(schema, self.root);
+        let Some(choices) = resolved.and_then(|schema| choices(schema, self.root)) else {
+            return self.parse_text(schema, text);
         };
+        // A choice can have another type than the strictest one that the text matches.
+        let same_text = Value::from(text);
+        let same_json = serde_json::from_str(text).ok();
+        let mut given = [Some(same_text), same_json].into_iter().flatten();
+        if let Some(choice) = given.find(|value| choices.contains(value)) {
+            return Ok(choice);
+        }
+        let value = self.parse_text(schema, text)?;
         if choices.contains(&value) {
             return Ok(value);
         }

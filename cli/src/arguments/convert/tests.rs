@@ -17,7 +17,8 @@ fn tool() -> Tool {
             "old": {"type": "array", "items": [{"type": "integer"}]},
             "unit": {"$ref": "#/$defs/Unit"},
             "size": {"oneOf": [{"const": "small", "description": "Two people"}, {"const": "large"}]}, "maybe": {"type": ["integer", "null"]},
-            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "or_null": {"type": ["string", "null"], "enum": ["x", null]}, "digits": {"type": ["integer", "string"], "enum": ["1", "2", 3]}},
     });
     let schema: JsonObject = serde_json::from_value(schema).unwrap();
     Tool::new("weather", schema)
@@ -66,6 +67,9 @@ fn text_is_converted_by_the_schema() {
     check(&["unit=celsius"], Ok(json!("celsius")));
     check(&["size=large"], Ok(json!("large")));
     check(&["maybe=null"], Ok(Value::Null));
+    check(&["or_null=null"], Ok(Value::Null));
+    check(&["digits=1"], Ok(json!("1")));
+    check(&["digits=3"], Ok(json!(3)));
     check(&["either=7"], Ok(json!(7)));
     check(&["either=seven"], Ok(json!("seven")));
     check(

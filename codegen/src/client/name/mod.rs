@@ -6,11 +6,14 @@
 mod set;
 #[cfg(test)]
 mod tests;
+mod unique;
 mod words;
 
 use proc_macro2::{Ident, Span};
 
 pub(super) use self::set::Names;
+pub(super) use self::unique::{Forms, snake_forms, unique, variant_forms};
+pub(super) use self::words::code;
 use self::words::valid_words;
 
 /// Keywords of all editions.
@@ -24,11 +27,6 @@ const KEYWORDS: [&str; 48] = [
 
 /// Keywords that cannot be raw identifiers.
 const INVALID_NAMES: [&str; 4] = ["self", "super", "crate", "_"];
-
-/// `get_sum` for `get-sum`; the result can be a keyword.
-pub(super) fn snake(name: &str) -> String {
-    valid_words(name, false).join("_")
-}
 
 /// `GetSum` for `get-sum`.
 pub(super) fn pascal(name: &str) -> String {

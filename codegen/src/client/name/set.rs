@@ -1,9 +1,6 @@
-//! Set of unique names.
+//! Set of unique names, in which the first item has precedence.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use super::words::valid_words;
-use super::{join_pascal, pascal, snake};
 
 /// Names that the generated module uses, or that readers expect to have their usual meaning.
 const RESERVED_TYPES: [&str; 54] = [
@@ -84,25 +81,6 @@ impl Names {
     /// Creates a set for the types of the generated module.
     pub(in crate::client) fn of_types() -> Self {
         Self::without(&RESERVED_TYPES)
-    }
-
-    /// Adds a unique name for a member or a variable.
-    pub(in crate::client) fn snake(&mut self, name: &str) -> String {
-        self.take(&[snake(name), valid_words(name, true).join("_")], "_")
-    }
-
-    /// Adds a unique name for a variant.
-    pub(in crate::client) fn variant(&mut self, name: &str) -> String {
-        // `Self` is not a valid name.
-        let legal = |name: String| {
-            if name == "Self" {
-                "ItSelf".to_owned()
-            } else {
-                name
-            }
-        };
-        let spelled = join_pascal(&valid_words(name, true));
-        self.take(&[legal(pascal(name)), legal(spelled)], "")
     }
 
     /// Adds the first of these names that is free, or else the first one with a number appended.

@@ -1,7 +1,13 @@
 //! Names of types, members and methods from the names of servers.
 
+use std::collections::BTreeMap;
+
 use super::words::MAX_LENGTH;
 use super::*;
+
+fn snake(name: &str) -> String {
+    snake_forms(name).swap_remove(0)
+}
 
 #[test]
 fn names_are_readable() {
@@ -53,24 +59,77 @@ fn keywords_are_legal() {
 
 #[test]
 fn no_two_names_are_the_same() {
-    let mut names = Names::default();
-    let taken = ["a_b", "a-b", "a b", "aB", "a_b_2"].map(|name| names.snake(name));
+    let members = ["a_b", "a-b", "a b", "aB", "A_B", "a_b_2", "c"].map(snake_forms);
     assert_eq!(
-        taken,
+        unique(&members, &["c"]),
         [
-            "a_b",
+            "a_underscore_b_lower",
             "a_minus_b",
             "a_space_b",
+            "a_b_camel",
+            "a_underscore_b_upper",
             "a_b_2",
-            "a_underscore_b_underscore_2"
+            "c_lower"
         ]
     );
-    let mut names = Names::default();
-    let taken = ["asc", "-asc", "+asc", "Asc", "Self", "self"].map(|name| names.variant(name));
+    let constants = ["asc", "-asc", "+asc", "ASC", "Self", "self"].map(variant_forms);
     assert_eq!(
-        taken,
-        ["Asc", "MinusAsc", "PlusAsc", "Asc2", "ItSelf", "ItSelf2"]
+        unique(&constants, &[]),
+        [
+            "AscLower",
+            "MinusAsc",
+            "PlusAsc",
+            "AscUpper",
+            "SelfPascal",
+            "SelfLower"
+        ]
     );
+    // The letters differ only in their script or accents.
+    let similar = ["oe", "ö", "Oe", "Ö"].map(snake_forms);
+    assert_eq!(
+        unique(&similar, &[]),
+        ["oe_x6c344121", "oe_x079dc48c", "oe_pascal", "oe_upper"]
+    );
+    let same = vec![variant_forms("a"); 3];
+    assert_eq!(
+        unique(&same, &[]),
+        ["AXe40c292c2", "AXe40c292c3", "AXe40c292c4"]
+    );
+}
+
+#[test]
+fn a_name_never_changes_its_meaning() {
+    let names = [
+        "user_id",
+        "userId",
+        "user-id",
+        "user_underscore_id",
+        "UserId",
+        "USER_ID",
+        "user_id_camel",
+        "user_underscore_id_lower",
+        "user id",
+    ];
+    let meanings = |of: &[&str]| {
+        let forms: Vec<_> = of.iter().map(|name| snake_forms(name)).collect();
+        let pairs = unique(&forms, &["user_minus_id"]).into_iter().zip(of);
+        pairs
+            .map(|(name, of)| (name, (*of).to_owned()))
+            .collect::<BTreeMap<_, _>>()
+    };
+    for set in 0_u32..1 << names.len() {
+        let is_in = |at: &usize| set >> at & 1 == 1;
+        let some: Vec<_> = (0..names.len()).filter(is_in).map(|at| names[at]).collect();
+        let before = meanings(&some);
+        assert_eq!(before.len(), some.len());
+        for added in (0..names.len()).filter(|at| !is_in(at)) {
+            let after = meanings(&[&[names[added]], &*some].concat());
+            for (name, meaning) in &before {
+                let now = after.get(name);
+                assert!(now.is_none_or(|now| now == meaning), "{name} of {some:?}");
+            }
+        }
+    }
 }
 
 #[test]

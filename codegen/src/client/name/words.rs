@@ -59,6 +59,26 @@ pub(super) fn valid_words(name: &str, spell_symbols: bool) -> Vec<String> {
     words
 }
 
+/// The case of the letters of a name, as a word.
+pub(super) fn letter_case(name: &str) -> &'static str {
+    let mut letters = name.chars().filter(|c| c.is_alphabetic());
+    let has = |is: fn(char) -> bool| name.chars().any(is);
+    match (has(char::is_uppercase), has(char::is_lowercase)) {
+        (false, _) => "lower",
+        (true, false) => "upper",
+        (true, true) if letters.next().is_some_and(char::is_uppercase) => "pascal",
+        (true, true) => "camel",
+    }
+}
+
+/// A word that depends on all characters of a name, and hardly occurs in other names: its FNV-1a hash.
+pub(in crate::client) fn code(name: &str) -> String {
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    format!("x{hash:08x}")
+}
+
 /// Splits a name into lower-case words: `getHTTPStatus`, `get-http-status` and `get http.status` give the same.
 fn words(name: &str, spell_symbols: bool) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::budget::Budget;
 use super::docs::{Docs, code};
 use super::lock::{Entry, Lock};
-use super::name::{self, Names};
+use super::name;
 use super::schema::{Field, MAX_FIELDS, Record, Shape, TypeId, Types};
 
 /// The methods and types to generate.
@@ -59,26 +59,16 @@ impl Plan {
         let mut planner = Planner {
             budget,
             keeps_null,
-            names: Names::without(&RESERVED_METHODS),
             types: Types::default(),
         };
         let mut methods: Vec<Method> = Vec::new();
-        // Tools whose names are already method names take precedence over those with converted names.
-        let is_method = |tool: &&Entry| name::snake(&tool.name) == tool.name;
-        let (exact, others): (Vec<_>, Vec<_>) = lock.tools.iter().partition(is_method);
-        methods.extend(
-            exact
-                .into_iter()
-                .chain(others)
-                .map(|tool| planner.tool(tool)),
-        );
-        methods.sort_by(|one, other| one.remote.cmp(&other.remote));
-        methods.extend(lock.prompts.iter().map(|prompt| planner.prompt(prompt)));
-        methods.extend(
-            lock.templates
-                .iter()
-                .map(|template| planner.template(template)),
-        );
+        let mut names = method_names(lock).into_iter();
+        let tools = lock.tools.iter().zip(&mut names);
+        methods.extend(tools.map(|(tool, name)| planner.tool(tool, name)));
+        let prompts = lock.prompts.iter().zip(&mut names);
+        methods.extend(prompts.map(|(prompt, name)| planner.prompt(prompt, name)));
+        let templates = lock.templates.iter().zip(names);
+        methods.extend(templates.map(|(template, name)| planner.template(template, name)));
         let mut types = planner.types;
         let arguments: Vec<_> = methods
             .iter()
@@ -102,24 +92,36 @@ impl Plan {
     }
 }
 
+/// The names of the methods for tools, prompts and resource templates, in this order.
+fn method_names(lock: &Lock) -> Vec<String> {
+    let lists = [
+        (&lock.tools, "", "tool"),
+        (&lock.prompts, "prompt_", "prompt"),
+        (&lock.templates, "read_", "resource"),
+    ];
+    let forms = lists.into_iter().flat_map(|(entries, prefix, suffix)| {
+        entries.iter().map(move |entry| {
+            let mut forms = name::snake_forms(&format!("{prefix}{}", entry.name));
+            let plain = forms[0].clone();
+            forms.insert(1, format!("{plain}_{suffix}"));
+            // Templates can have the same name.
+            let uri = entry.text("uriTemplate");
+            forms.extend(uri.map(|uri| format!("{plain}_{}", name::code(uri))));
+            forms
+        })
+    });
+    name::unique(&forms.collect::<Vec<_>>(), &RESERVED_METHODS)
+}
+
 struct Planner<'a> {
     budget: &'a Budget,
     /// Set if null differs from a missing member in the arguments of tools.
     keeps_null: bool,
-    names: Names,
     types: Types,
 }
 
 impl Planner<'_> {
-    /// A free name: this one, or this one with `suffix` appended.
-    fn name(&mut self, name: &str, suffix: &str) -> String {
-        let name = name::snake(name);
-        self.names
-            .take(&[name.clone(), format!("{name}_{suffix}")], "_")
-    }
-
-    fn prompt(&mut self, prompt: &Entry) -> Method {
-        let name = self.name(&format!("prompt_{}", prompt.name), "prompt");
+    fn prompt(&mut self, prompt: &Entry, name: String) -> Method {
         let listed = prompt
             .get("arguments")
             .and_then(Value::as_array)
@@ -154,8 +156,7 @@ impl Planner<'_> {
         }
     }
 
-    fn template(&mut self, template: &Entry) -> Method {
-        let name = self.name(&format!("read_{}", template.name), "resource");
+    fn template(&mut self, template: &Entry, name: String) -> Method {
         let uri = template.text("uriTemplate").unwrap_or_default();
         let mut docs = entry_docs(template);
         docs.add(&format!("The resource at {}.", code(uri)));

@@ -9,8 +9,7 @@ use crate::client::name;
 use crate::client::schema::{Kind, Reader, Shape, is_without_members};
 
 impl Planner<'_> {
-    pub(super) fn tool(&mut self, tool: &Entry) -> Method {
-        let name = self.name(&tool.name, "tool");
+    pub(super) fn tool(&mut self, tool: &Entry, name: String) -> Method {
         let prefix = name::pascal(&name);
         let empty = Value::Object(serde_json::Map::new());
         let input = tool.get("inputSchema").unwrap_or(&empty);

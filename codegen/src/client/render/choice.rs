@@ -5,18 +5,15 @@ use quote::{format_ident, quote};
 use serde_json::{Number, Value};
 
 use super::Input;
+use super::union::variants;
 use crate::client::docs::{Docs, code};
-use crate::client::name::Names;
 use crate::client::schema::{Literal, TypeId};
 
 impl Input<'_> {
     pub(super) fn choice(&self, id: TypeId, literals: &[Literal]) -> TokenStream {
         let name = format_ident!("{}", self.named.name(id));
-        let mut names = Names::default();
-        let idents: Vec<Ident> = literals
-            .iter()
-            .map(|literal| format_ident!("{}", names.variant(&variant_name(&literal.value))))
-            .collect();
+        let names = literals.iter().map(|it| variant_name(&it.value));
+        let idents = variants(names);
         let are_texts = literals.iter().all(|literal| literal.value.is_string());
         let is_constant = literals.len() == 1;
         let variants = literals.iter().zip(&idents).map(|(literal, ident)| {

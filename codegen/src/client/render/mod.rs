@@ -1,5 +1,6 @@
 //! Rendering of the module.
 
+mod boxes;
 mod choice;
 mod constructor;
 mod methods;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use self::boxes::Boxes;
 use self::names::Named;
 pub(super) use self::text::RenderError;
 use self::text::Text;
@@ -33,6 +35,7 @@ pub(super) struct Input<'a> {
     /// The path of Treenail.
     pub krate: &'a TokenStream,
     named: Named,
+    boxes: Boxes,
     /// Descriptions of types without documentation.
     uses: BTreeMap<TypeId, String>,
 }
@@ -51,12 +54,14 @@ pub(super) fn module(
     for (id, purpose) in plan.methods.iter().flat_map(uses_of) {
         uses.entry(id).or_insert(purpose);
     }
+    let named = Named::of(plan);
     let input = Input {
         lock,
         plan,
         client,
         krate,
-        named: Named::of(plan),
+        boxes: Boxes::of(&plan.types, &named.order),
+        named,
         uses,
     };
     let mut text = Text::default();

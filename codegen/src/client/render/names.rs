@@ -1,11 +1,11 @@
-//! Selection, order and names of the types to render, and the boxes that recursive types need.
+//! Selection, order and names of the types to render.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::constructor::Constructor;
 use crate::client::name::Names;
 use crate::client::plan::{Method, Plan};
-use crate::client::schema::{Kind, Shape, TypeId, Types};
+use crate::client::schema::{Kind, Shape, TypeId};
 
 /// The referenced types, in the order of the output.
 #[derive(Debug)]
@@ -14,8 +14,6 @@ pub(super) struct Named {
     names: BTreeMap<TypeId, String>,
     /// The structs with the required members of a type.
     required: BTreeMap<TypeId, String>,
-    /// Types in the same reference cycle have the same number.
-    cycles: BTreeMap<TypeId, usize>,
 }
 
 impl Named {
@@ -75,7 +73,6 @@ impl Named {
         Self {
             names: chosen,
             required,
-            cycles: cycles(&plan.types, &order),
             order,
         }
     }
@@ -88,29 +85,11 @@ impl Named {
     pub(super) fn required(&self, id: TypeId) -> &str {
         self.required.get(&id).map_or("Value", String::as_str)
     }
-
-    /// Returns `true` if `part`, which is contained in `whole`, can in turn contain `whole`.
-    pub(super) fn needs_box(&self, whole: TypeId, part: TypeId) -> bool {
-        part == whole || self.cycles.get(&part) == self.cycles.get(&whole)
-    }
 }
 
 /// The shapes of a method.
 fn roots(method: &Method) -> Vec<&Shape> {
     method.arguments.iter().chain(method.output()).collect()
-}
-
-/// The types that a value of this type contains without indirection.
-fn inside(types: &Types, whole: TypeId) -> Vec<TypeId> {
-    let mut found = Vec::new();
-    for shape in types.get(whole).kind.shapes() {
-        shape.visit_types(true, &mut |part, is_inside| {
-            if is_inside {
-                found.push(part);
-            }
-        });
-    }
-    found
 }
 
 /// Set of types in the order of insertion.
@@ -124,56 +103,6 @@ impl Order {
     fn push(&mut self, id: TypeId) {
         if self.seen.insert(id) {
             self.all.push(id);
-        }
-    }
-}
-
-/// Finds the strongly connected components: two types are in the same cycle if they have the same number.
-fn cycles(types: &Types, order: &[TypeId]) -> BTreeMap<TypeId, usize> {
-    let parts: BTreeMap<TypeId, Vec<TypeId>> =
-        order.iter().map(|id| (*id, inside(types, *id))).collect();
-    let mut wholes: BTreeMap<TypeId, Vec<TypeId>> = BTreeMap::new();
-    for (whole, parts) in &parts {
-        for part in parts {
-            wholes.entry(*part).or_default().push(*whole);
-        }
-    }
-    // Kosaraju's algorithm: the reversed graph is visited in reverse post-order.
-    let mut seen = BTreeSet::new();
-    let mut ended = Vec::new();
-    for id in order {
-        walk(&parts, *id, &mut seen, &mut ended);
-    }
-    let mut seen = BTreeSet::new();
-    let mut cycles = BTreeMap::new();
-    for (number, id) in ended.into_iter().rev().enumerate() {
-        let mut cycle = Vec::new();
-        walk(&wholes, id, &mut seen, &mut cycle);
-        cycles.extend(cycle.into_iter().map(|id| (id, number)));
-    }
-    cycles
-}
-
-/// Adds the types reachable from `from` in post-order.
-fn walk(
-    edges: &BTreeMap<TypeId, Vec<TypeId>>,
-    from: TypeId,
-    seen: &mut BTreeSet<TypeId>,
-    ended: &mut Vec<TypeId>,
-) {
-    let next = |id: TypeId| edges.get(&id).map_or(&[][..], Vec::as_slice).iter();
-    if !seen.insert(from) {
-        return;
-    }
-    // Without recursion, because the nesting can be deep.
-    let mut open = vec![(from, next(from))];
-    while let Some((id, rest)) = open.last_mut() {
-        if let Some(part) = rest.find(|part| !seen.contains(part)) {
-            seen.insert(*part);
-            open.push((*part, next(*part)));
-        } else {
-            ended.push(*id);
-            open.pop();
         }
     }
 }

@@ -7,8 +7,11 @@ use super::Input;
 use super::constructor::Constructor;
 use super::types::{Scope, reason};
 use crate::client::docs::{Docs, code, inline};
-use crate::client::name::{Names, ident};
+use crate::client::name::{Forms, ident, snake_forms, unique};
 use crate::client::schema::{Field, Record, Shape, TypeId};
+
+/// Names of the field for members that the schema does not list.
+const REST_FIELD: [&str; 2] = ["additional", "additional_members"];
 
 pub(super) struct Member<'a> {
     pub field: &'a Field,
@@ -36,16 +39,18 @@ impl Input<'_> {
     }
 
     pub(super) fn record(&self, id: TypeId, record: &Record) -> TokenStream {
-        let mut names = Names::default();
-        let rest = record
-            .rest
-            .as_ref()
-            .map(|shape| (ident(&names.snake("additional")), shape));
-        let members: Vec<Member<'_>> = record
-            .fields
-            .iter()
-            .map(|field| self.member(field, &mut names))
+        let fields = record.fields.iter();
+        let mut forms: Vec<Forms> = fields.map(|field| snake_forms(&field.member)).collect();
+        if record.rest.is_some() {
+            forms.push(REST_FIELD.map(str::to_owned).into());
+        }
+        let mut names = unique(&forms, &[]).into_iter();
+        let members = record.fields.iter().zip(&mut names);
+        let members: Vec<Member<'_>> = members
+            .map(|(field, name)| self.member(field, &name))
             .collect();
+        let rest = record.rest.as_ref().zip(names.next());
+        let rest = rest.map(|(shape, name)| (ident(&name), shape));
         let name = format_ident!("{}", self.named.name(id));
         let serde = self.serde();
         let fields = members.iter().map(|member| self.field(id, member));
@@ -79,14 +84,14 @@ impl Input<'_> {
         }
     }
 
-    fn member<'a>(&self, field: &'a Field, names: &mut Names) -> Member<'a> {
+    fn member<'a>(&self, field: &'a Field, name: &str) -> Member<'a> {
         let shape = match &field.shape {
             Shape::Nullable(inner) if !field.required && !field.keeps_null => &**inner,
             shape => shape,
         };
         Member {
             field,
-            ident: ident(&names.snake(&field.member)),
+            ident: ident(name),
             shape,
             is_constant: self.plan.types.is_constant(shape),
         }

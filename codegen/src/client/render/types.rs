@@ -71,9 +71,9 @@ impl Input<'_> {
         }
     }
 
-    /// Returns `true` if the type of the scope would contain itself through this type without a box.
+    /// Returns `true` if this type is in a box within the type of the scope.
     fn needs_box(&self, id: TypeId, scope: Scope) -> bool {
-        matches!(scope, Scope::Part(whole) if self.named.needs_box(whole, id))
+        matches!(scope, Scope::Part(whole) if self.boxes.needs_box(whole, id))
     }
 
     /// The type of a parameter, and `true` if it is `impl Into` of the type of the shape, for shorter calls.
@@ -86,7 +86,7 @@ impl Input<'_> {
                     self.plan.types.get(*id).kind,
                     Kind::Union { .. } | Kind::Newtype(_)
                 );
-                is_union || self.named.needs_box(whole, *id)
+                is_union || self.boxes.needs_box(whole, *id)
             }
             _ => false,
         };

@@ -1,5 +1,7 @@
 //! Enums of alternatives, and newtypes of recursive schemas.
 
+use std::array;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -7,7 +9,7 @@ use super::Input;
 use super::record::because;
 use super::types::{Scope, reason};
 use crate::client::docs::Docs;
-use crate::client::name::Names;
+use crate::client::name::{Names, unique, variant_forms};
 use crate::client::schema::{Alternative, Kind, Members, Selection, Shape, Tag, TypeId};
 
 impl Input<'_> {
@@ -18,11 +20,11 @@ impl Input<'_> {
         alternatives: &[Alternative],
     ) -> TokenStream {
         let name = format_ident!("{}", self.named.name(id));
-        let mut names = Names::default();
-        let idents: Vec<Ident> = alternatives
-            .iter()
-            .map(|one| format_ident!("{}", names.variant(&one.name)))
-            .collect();
+        // Alternatives of the same name are numbered.
+        let mut numbered = Names::default();
+        let names = alternatives.iter();
+        let names = names.map(|one| numbered.take(array::from_ref(&one.name), " "));
+        let idents = variants(names);
         let variants = alternatives
             .iter()
             .zip(&idents)
@@ -175,7 +177,7 @@ impl Input<'_> {
                     fn from(value: &str) -> Self { Self::#ident(value.into()) }
                 }
             },
-            Shape::Named(part) if self.named.needs_box(id, *part) => {
+            Shape::Named(part) if self.boxes.needs_box(id, *part) => {
                 let part = format_ident!("{}", self.named.name(*part));
                 quote! {
                     impl From<#part> for #name {
@@ -204,4 +206,11 @@ impl Input<'_> {
             }
         }
     }
+}
+
+/// The identifiers of variants.
+pub(super) fn variants(names: impl Iterator<Item = String>) -> Vec<Ident> {
+    let forms: Vec<_> = names.map(|name| variant_forms(&name)).collect();
+    let names = unique(&forms, &[]).into_iter();
+    names.map(|name| format_ident!("{name}")).collect()
 }

@@ -137,8 +137,13 @@ impl Flat<'_> {
             .collect();
         if let Some(Value::String(reference)) = schema.get("$ref") {
             let path = self.path.len();
-            if self.path.contains(reference) || path > MAX_DEPTH {
+            if self.path.contains(reference) {
                 return Err("its references form a cycle".to_owned());
+            }
+            if path > MAX_DEPTH {
+                return Err(format!(
+                    "its references are nested deeper than {MAX_DEPTH} levels"
+                ));
             }
             let target = resolve(self.root, reference, self.budget)?;
             self.path.push(reference.clone());

@@ -3,6 +3,7 @@
 mod added_members;
 mod applicators;
 mod entries;
+mod enumerations;
 mod equivalent;
 mod hostile;
 mod lock_file;

@@ -15,7 +15,7 @@ mod text;
 use std::fmt::Debug;
 use std::path::Path;
 
-use generated::awkward::{draft_07, lists, recursive};
+use generated::awkward::{draft_07, lists, recursive, wide};
 use serde_json::{Value, json};
 use treenail::__private_0_1_0::serde::{Serialize, de::DeserializeOwned};
 
@@ -58,6 +58,22 @@ fn assert_documented(code: &str, docs: &str, item: &str) {
         following.next().is_some_and(|line| line.starts_with(item))
     });
     assert!(found, "`{docs}` is not the documentation of `{item}`");
+}
+
+#[test]
+fn large_parts_are_in_boxes() {
+    use wide::types::*;
+
+    // Inline, the parts would have more than 6 MB.
+    assert!(size_of::<WideOutput>() < 4096);
+    let output: WideOutput = round_trips(json!({"x": {"a": {"f": {}}, "b": {"a": {"a": {}}}}}));
+    let inner = output.x.and_then(|d7| d7.a).and_then(|d6| d6.f);
+    assert_eq!(inner, Some(WideOutputD5::new()));
+    let built = WideOutput::new().with_x(WideOutputD7::new().with_a(WideOutputD6::new()));
+    assert_eq!(
+        serde_json::to_value(built).unwrap(),
+        json!({"x": {"a": {}}})
+    );
 }
 
 #[test]

@@ -12,10 +12,10 @@ use crate::{generated_code, round_trips};
 fn names_are_readable_and_differ() {
     use names::types::*;
 
-    round_trips::<GetSum2>(
+    round_trips::<GetMinusSum>(
         json!({"first-number": 1, "second number": 2, "third.number": 3, "fourthNumber": 4, "FifthNumber": 5}),
     );
-    let sum = GetSum2::new(1).with_third_number(3);
+    let sum = GetMinusSum::new(1).with_third_number(3);
     assert_eq!(
         serde_json::to_value(sum).unwrap(),
         json!({"first-number": 1, "third.number": 3})
@@ -36,9 +36,10 @@ fn names_are_readable_and_differ() {
     let same: Same = round_trips(
         json!({"a_b": 1, "a-b": 2, "aB": 3, "A_B": 4, "a_b_2": 5, "additional": 6, "more": 7}),
     );
+    assert_eq!((same.a_underscore_b_lower, same.a_b_camel), (1, Some(3)));
     assert_eq!(
-        (same.a_b, same.additional_2, same.additional["more"]),
-        (1, Some(6), 7)
+        (same.additional_lower, same.additional_members["more"]),
+        (Some(6), 7)
     );
     let option = OptionType::new().with_self("a").with_none("b");
     assert_eq!(
@@ -56,9 +57,10 @@ fn names_are_readable_and_differ() {
     );
     let text = generated_code("names");
     for method in [
-        "get_sum",
-        "get_sum_2",
-        "get_sum_tool",
+        "get_minus_sum",
+        "get_underscore_sum",
+        "get_sum_camel",
+        "get_space_sum",
         "new_tool",
         "clone_tool",
         "prompt_get_sum",
@@ -76,11 +78,11 @@ fn keywords_are_names() {
     use keywords::types::*;
 
     let required = AllRequired {
-        self_: "a".into(),
+        self_lower: "a".into(),
         r#type: "b".into(),
     };
     let all: All = All::new(required).with_async("c").with_union("d");
-    assert_eq!((&*all.self_, &*all.r#type), ("a", "b"));
+    assert_eq!((&*all.self_lower, &*all.r#type), ("a", "b"));
     assert_eq!(
         serde_json::to_value(all).unwrap(),
         json!({"self": "a", "type": "b", "async": "c", "union": "d"})

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
+use crate::compare::schema::constants::{ConstantChoice, indexed};
 use crate::compare::schema::normalize::{Node, Normalized, constraints, resolve};
 use crate::compare::schema::path::Position;
 use crate::compare::schema::scope::Choice;
@@ -10,12 +11,35 @@ use crate::compare::schema::walk::Walk;
 use crate::compare::schema::{Direction, Effect};
 
 /// Schemas in an applicator such as `anyOf`.
-struct Branches<'a> {
-    nodes: Vec<Node<'a>>,
+pub(super) struct Branches<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
     /// The schema that contains them.
     parent: &'a JsonObject,
     /// Keyword of the list; `None` if the only branch is the schema itself.
-    keyword: Option<&'static str>,
+    pub(super) keyword: Option<&'static str>,
+}
+
+impl<'a> Branches<'a> {
+    pub(super) fn of(schema: &'a JsonObject, keyword: &'static str) -> Self {
+        let nodes = schema.get(keyword).and_then(Value::as_array);
+        Self {
+            nodes: nodes.into_iter().flatten().map(Node::of).collect(),
+            parent: schema,
+            keyword: Some(keyword),
+        }
+    }
+
+    /// Wraps a schema as the only branch, or with its alternative `null`.
+    fn only(schema: &Normalized<'a>) -> Self {
+        match schema.or_null {
+            Some((choice, keyword)) => Self::of(choice, keyword),
+            None => Self {
+                nodes: vec![schema.node],
+                parent: schema.members(),
+                keyword: None,
+            },
+        }
+    }
 }
 
 /// Effect of an additional branch.
@@ -30,7 +54,8 @@ enum AddedBranch {
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Compares two schemas if at least one consists of a single choice. Returns `false` if none does.
+    /// Compares two schemas if at least one consists of a single choice. Returns `false` if none does, or only a choice of
+    /// constants, which is compared as an enumeration.
     pub(super) fn compare_alternatives(
         &mut self,
         old: &Normalized<'a>,
@@ -41,11 +66,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             self.only_choice(self.old, old),
             self.only_choice(self.new, new),
         );
-        if choices.0.is_none() && choices.1.is_none() {
+        let is_listed = |choice: &Option<_>, schema: &Normalized<'a>| {
+            choice.is_none() || ConstantChoice::of(schema.members()).is_some()
+        };
+        if is_listed(&choices.0, old) && is_listed(&choices.1, new) {
             return false;
         }
-        let old = choices.0.unwrap_or_else(|| as_branches(old));
-        let new = choices.1.unwrap_or_else(|| as_branches(new));
+        let old = choices.0.unwrap_or_else(|| Branches::only(old));
+        let new = choices.1.unwrap_or_else(|| Branches::only(new));
         self.compare_branches(&old, &new, AddedBranch::Widens, at);
         true
     }
@@ -56,12 +84,17 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         root: &'a JsonObject,
         schema: &Normalized<'a>,
     ) -> Option<Branches<'a>> {
+        if schema.or_null.is_some() {
+            return None;
+        }
         let mut keywords = constraints(schema.members());
         let only = (keywords.next(), keywords.next());
         match only {
-            (Some(("anyOf", Value::Array(_))), None) => Some(branches(schema.members(), "anyOf")),
+            (Some(("anyOf", Value::Array(_))), None) => {
+                Some(Branches::of(schema.members(), "anyOf"))
+            }
             (Some(("oneOf", Value::Array(_))), None) => {
-                let branches = branches(schema.members(), "oneOf");
+                let branches = Branches::of(schema.members(), "oneOf");
                 self.are_disjoint(root, &branches.nodes).then_some(branches)
             }
             _ => None,
@@ -77,7 +110,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     ) {
         let schemas = (old.members(), new.members());
         self.compare_choice(schemas, "anyOf", AddedBranch::Widens, at);
-        let one = |schema| branches(schema, "oneOf").nodes;
+        let one = |schema| Branches::of(schema, "oneOf").nodes;
         let are_disjoint = self.are_disjoint(self.old, &one(schemas.0))
             && self.are_disjoint(self.new, &one(schemas.1));
         let added = if are_disjoint {
@@ -107,16 +140,24 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         added: AddedBranch,
         at: Position<'_>,
     ) {
-        let values = (schemas.0.get(keyword), schemas.1.get(keyword));
+        // A choice of constants is already compared as an enumeration.
+        let value = |schema: &'a JsonObject| {
+            let value = schema.get(keyword);
+            value.filter(|_| ConstantChoice::of(schema).is_none())
+        };
+        let values = (value(schemas.0), value(schemas.1));
         let effect = match (values.0.is_some(), values.1.is_some(), added) {
             (false, false, _) => return,
             (true, true, _) | (_, _, AddedBranch::Narrows) => {
-                let (old, new) = (branches(schemas.0, keyword), branches(schemas.1, keyword));
+                let (old, new) = (
+                    Branches::of(schemas.0, keyword),
+                    Branches::of(schemas.1, keyword),
+                );
                 return self.compare_branches(&old, &new, added, at);
             }
             (false, true, _) => Effect::Narrowed,
             (true, false, _) => {
-                let removed = branches(schemas.0, keyword).nodes;
+                let removed = Branches::of(schemas.0, keyword).nodes;
                 if self.report_lost_members(&removed, schemas.1, at.descend(at.path.key(keyword))) {
                     return;
                 }
@@ -174,15 +215,25 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             AddedBranch::Narrows => None,
             AddedBranch::Widens | AddedBranch::Changes => Some(Choice::of(&old.nodes)),
         };
-        let (removed, has_new) =
-            self.match_branches(&old.nodes, &new.nodes, at, |walk: &mut Self, old, new| {
+        let (old_branches, new_branches) = match added {
+            AddedBranch::Widens => self.compare_constant_branches(old, new, at),
+            AddedBranch::Narrows | AddedBranch::Changes => {
+                (indexed(&old.nodes), indexed(&new.nodes))
+            }
+        };
+        let (removed, has_new) = self.match_branches(
+            &old_branches,
+            new_branches,
+            at,
+            |walk: &mut Self, old, new| {
                 let inner = path.as_ref().map(|path| path.index(new.0));
                 let at = inside.descend(inner.unwrap_or(at.path));
                 match &choice {
                     Some(choice) => walk.compare_chosen(choice, (old, new.1), at),
                     None => walk.compare_parts(old, new.1, at),
                 }
-            });
+            },
+        );
         let at = path.as_ref().map_or(at, |path| at.descend(*path));
         match (added, !removed.is_empty(), has_new) {
             (_, false, false) => {}
@@ -202,26 +253,5 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             }
             _ => self.report_changed(at),
         }
-    }
-}
-
-fn branches<'a>(schema: &'a JsonObject, keyword: &'static str) -> Branches<'a> {
-    let nodes = schema.get(keyword).and_then(Value::as_array);
-    Branches {
-        nodes: nodes.into_iter().flatten().map(Node::of).collect(),
-        parent: schema,
-        keyword: Some(keyword),
-    }
-}
-
-/// Returns a schema as the only branch, or with its alternative `null`.
-fn as_branches<'a>(schema: &Normalized<'a>) -> Branches<'a> {
-    match schema.or_null {
-        Some((choice, keyword)) => branches(choice, keyword),
-        None => Branches {
-            nodes: vec![schema.node],
-            parent: schema.members(),
-            keyword: None,
-        },
     }
 }

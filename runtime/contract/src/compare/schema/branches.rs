@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
+use crate::compare::schema::constants::Indexed;
 use crate::compare::schema::normalize::{Node, Normalized};
+use crate::compare::schema::object_members::Members;
 use crate::compare::schema::path::Position;
 use crate::compare::schema::text::members;
 use crate::compare::schema::types::{Types, allowed_values};
@@ -15,24 +17,24 @@ use crate::compare::schema::walk::Walk;
 const MAX_TAG_VALUES: usize = 16;
 
 impl<'a> Walk<'_, 'a, '_, '_> {
-    /// Matches old branches with new ones, and passes each pair to `compare`. Returns the unmatched old branches, and whether
+    /// Matches old branches with new ones, each with its index, and passes each pair to `compare`. Returns the unmatched old branches, and whether
     /// there are unmatched new ones.
     pub(super) fn match_branches(
         &mut self,
-        old: &[Node<'a>],
-        new: &[Node<'a>],
+        old: &[(usize, Node<'a>)],
+        new: Indexed<'a>,
         at: Position<'_>,
         mut compare: impl FnMut(&mut Self, Node<'a>, (usize, Node<'a>)),
     ) -> (Vec<Node<'a>>, bool) {
-        let mut left: BTreeMap<usize, Node<'a>> = new.iter().copied().enumerate().collect();
+        let mut left: BTreeMap<usize, Node<'a>> = new.into_iter().collect();
         let mut removed = Vec::new();
-        for (index, node) in old.iter().enumerate() {
+        for (index, node) in old {
             if self.should_stop() {
-                return (old.to_vec(), true);
+                return (old.iter().map(|(_, node)| *node).collect(), true);
             }
             // Most branches have the same index as before.
-            let here = left.get_key_value(&index);
-            let others = left.iter().filter(|(other, _)| **other != index);
+            let here = left.get_key_value(index);
+            let others = left.iter().filter(|(other, _)| *other != index);
             let mut candidates = here.into_iter().chain(others);
             let same = candidates.find(|(_, other)| {
                 !self.should_stop() && self.are_equivalent(*node, **other, at.descend(at.path))
@@ -86,9 +88,11 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         (unknown, left)
     }
 
-    /// Returns `true` if no value matches two of the schemas: they have different types, or are objects with different tags.
+    /// Returns `true` if no value matches two of the schemas: they have different types, list different values, or are objects
+    /// that exclude each other.
     pub(super) fn are_disjoint(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> bool {
         let (mut types, mut objects) = (Types::NONE, Vec::new());
+        let (mut types_of_values, mut values) = (Types::NONE, BTreeSet::new());
         for node in nodes {
             self.take_steps(1);
             let schema = self.normalized(root, *node);
@@ -96,7 +100,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 return false;
             }
             let own = schema.types();
-            if own == Types::OBJECT {
+            if let Some(listed) = allowed_values(&schema) {
+                types_of_values = types_of_values.with(own);
+                if !listed.into_iter().all(|value| values.insert(value)) {
+                    return false;
+                }
+            } else if own == Types::OBJECT {
                 objects.push(schema);
             } else if own.overlaps(types) {
                 return false;
@@ -104,7 +113,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 types = types.with(own);
             }
         }
-        (objects.is_empty() || !types.overlaps(Types::OBJECT)) && self.have_tags(root, &objects)
+        if !objects.is_empty() {
+            if types.overlaps(Types::OBJECT) {
+                return false;
+            }
+            types = types.with(Types::OBJECT);
+        }
+        !types.overlaps(types_of_values)
+            && (self.have_tags(root, &objects) || self.have_own_members(root, &objects))
     }
 
     /// Returns `true` if the schemas share a member with a different value in each.
@@ -134,13 +150,32 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         values.is_none_or(|values| !values.is_empty())
     }
 
+    /// Returns `true` if the schemas are closed, and all but one require a member that no other declares.
+    fn have_own_members(&mut self, root: &'a JsonObject, objects: &[Normalized<'a>]) -> bool {
+        let objects = objects.iter().map(Normalized::members);
+        let objects: Vec<_> = objects.map(|schema| Members::of(root, schema)).collect();
+        self.take_steps(objects.iter().map(Members::count).sum::<usize>() / 8);
+        if self.should_stop() || !objects.iter().all(Members::allows_only_declared) {
+            return false;
+        }
+        let mut declared: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in objects.iter().flat_map(Members::declared) {
+            *declared.entry(name).or_default() += 1;
+        }
+        let has_own = |object: &&Members<'_>| {
+            let mut own = object.declared().filter(|name| declared[name] == 1);
+            own.any(|name| object.required.contains(name))
+        };
+        objects.iter().filter(has_own).count() + 1 >= objects.len()
+    }
+
     /// Takes the steps for a search among the required members.
     fn take_tag_steps(&mut self, schema: &Normalized<'a>) {
         let required = schema.members().get("required");
         self.take_steps(1 + required.and_then(Value::as_array).map_or(0, Vec::len));
     }
 
-    /// Returns the identity of a branch: its tag, or the target of its reference.
+    /// Returns the identity of a branch: its tag, the target of its reference, or the only required member of a closed object.
     fn identity(&mut self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
         let schema = self.normalized(root, node);
         self.take_tag_steps(&schema);
@@ -150,7 +185,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if let Some((name, value)) = self.tags(root, schema.members()).first() {
             return Some(format!("{name}={value}"));
         }
-        schema.from_root.then_some(schema.pointer)
+        if schema.from_root {
+            return Some(schema.pointer);
+        }
+        let members = Members::of(root, schema.members());
+        let only = (members.required.len() == 1 && members.allows_only_declared())
+            .then(|| members.required.first());
+        only.flatten().map(|name| (*name).to_owned())
     }
 
     /// Returns the required members with a single possible value.

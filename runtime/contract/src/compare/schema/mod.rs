@@ -8,6 +8,7 @@ mod applicators;
 mod arrays;
 mod branches;
 mod changes;
+mod constants;
 mod lost_members;
 mod normalize;
 mod numbers;

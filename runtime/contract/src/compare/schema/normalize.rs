@@ -7,6 +7,7 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 use treenail_schema::internal::json_schema::{Fragment, local_fragment, value_at};
 
+use crate::compare::schema::constants::ConstantChoice;
 use crate::compare::schema::types::Types;
 use crate::keyword::{KeywordRole, keyword_role};
 
@@ -208,7 +209,10 @@ impl<'a> Normalized<'a> {
         self.cost = self.cost.saturating_add(inner.cost);
         let is_separable = match inner.node {
             Node::Bool(_) => false,
-            Node::Object(members) => constraints(members).all(|(name, _)| is_type_specific(name)),
+            Node::Object(members) => {
+                constraints(members).all(|(name, _)| is_type_specific(name))
+                    || ConstantChoice::of(members).is_some()
+            }
         };
         let overlaps = keyword == "oneOf" && inner.types().overlaps(Types::NULL);
         if !is_separable || overlaps || inner.is_foreign {
@@ -232,8 +236,10 @@ impl<'a> Normalized<'a> {
 /// Returns the cost of reading the keywords, the enumerated values and the reference of a schema.
 fn reading_cost(schema: &JsonObject) -> usize {
     let values = schema.get("enum").and_then(Value::as_array);
+    let constants = ConstantChoice::of(schema).map_or(0, |choice| choice.values.len());
+    let values = constants + values.map_or(0, Vec::len);
     let reference = schema.get("$ref").and_then(Value::as_str);
-    schema.len() + values.map_or(0, Vec::len) / 2 + reference.map_or(0, str::len) / 32
+    schema.len() + values / 2 + reference.map_or(0, str::len) / 32
 }
 
 /// Returns `true` if a schema allows only `null`.

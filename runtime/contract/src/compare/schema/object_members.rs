@@ -66,10 +66,12 @@ impl<'a> Members<'a> {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.declared().chain(self.required.iter().copied())
+    }
+
+    pub(super) fn declared(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let declared = self.properties.into_iter().flat_map(|all| all.keys());
-        declared
-            .map(|name| &**name)
-            .chain(self.required.iter().copied())
+        declared.map(|name| &**name)
     }
 
     /// Returns `true` if undeclared members have a schema, as in a map.
@@ -79,6 +81,11 @@ impl<'a> Members<'a> {
 
     pub(super) fn is_closed(&self) -> bool {
         matches!(self.others, Node::Bool(false))
+    }
+
+    /// Returns `true` if undeclared members are forbidden, whatever their names.
+    pub(super) fn allows_only_declared(&self) -> bool {
+        self.is_closed() && self.patterns.is_empty()
     }
 
     /// Returns the schemas that apply to an undeclared member, each with `true` if it applies certainly.

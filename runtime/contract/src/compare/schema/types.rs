@@ -6,6 +6,7 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::compare::schema::Effect;
+use crate::compare::schema::constants::ConstantChoice;
 use crate::compare::schema::normalize::Normalized;
 use crate::compare::schema::path::Position;
 use crate::compare::schema::walk::Walk;
@@ -29,17 +30,14 @@ impl Types {
     pub(super) fn of(schema: &JsonObject) -> Self {
         let types = Self::declared(schema);
         match enumerated(schema) {
-            Some(values) => {
-                let of_values = values.iter().fold(Self::NONE, |all, value| {
-                    all.with(Self::of_value(value).only(types))
-                });
-                of_values.only(types)
-            }
+            Some(values) => values.into_iter().fold(Self::NONE, |all, value| {
+                all.with(Self::of_value(value).only(types))
+            }),
             None => types,
         }
     }
 
-    fn declared(schema: &JsonObject) -> Self {
+    pub(super) fn declared(schema: &JsonObject) -> Self {
         match schema.get("type") {
             Some(Value::String(name)) => Self::named(name),
             Some(Value::Array(names)) => {
@@ -74,6 +72,11 @@ impl Types {
             Value::Number(number) if number.is_f64() => Self(Self::NUMBER.0 & !Self::INTEGER.0),
             Value::Number(_) => Self::INTEGER,
         }
+    }
+
+    /// Returns `true` if the type of a value is one of these.
+    pub(super) fn contain(self, value: &Value) -> bool {
+        Self::of_value(value).overlaps(self)
     }
 
     pub(super) fn with(self, other: Self) -> Self {
@@ -129,8 +132,17 @@ impl Types {
     }
 }
 
+/// Returns the values of `const`, of `enum`, or of a choice of constants.
+fn enumerated(schema: &JsonObject) -> Option<Vec<&Value>> {
+    if let Some(values) = listed_values(schema) {
+        return Some(values.iter().collect());
+    }
+    let values = ConstantChoice::of(schema)?.values.into_iter();
+    Some(values.map(|(value, _)| value).collect())
+}
+
 /// Returns the values of `const` or `enum`.
-fn enumerated(schema: &JsonObject) -> Option<&[Value]> {
+pub(super) fn listed_values(schema: &JsonObject) -> Option<&[Value]> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => Some(std::slice::from_ref(only)),
         (None, Some(Value::Array(values))) => Some(values),
@@ -141,8 +153,8 @@ fn enumerated(schema: &JsonObject) -> Option<&[Value]> {
 /// Returns the enumerated values as JSON; `None` if the schema allows all values of its types.
 pub(super) fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>> {
     let declared = Types::declared(schema.members());
-    let values = enumerated(schema.members())?.iter();
-    let possible = values.filter(|value| Types::of_value(value).overlaps(declared));
+    let values = enumerated(schema.members())?.into_iter();
+    let possible = values.filter(|value| declared.contain(value));
     let mut values: BTreeSet<String> = possible.map(Value::to_string).collect();
     if schema.allows_null() {
         values.insert("null".to_owned());
@@ -200,7 +212,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         true
     }
 
-    fn compare_values(&mut self, old: &BTreeSet<String>, new: &BTreeSet<String>, at: Position<'_>) {
+    pub(super) fn compare_values(
+        &mut self,
+        old: &BTreeSet<String>,
+        new: &BTreeSet<String>,
+        at: Position<'_>,
+    ) {
         let at = at.descend(at.path.key("enum"));
         if old.difference(new).next().is_some() {
             let removed = join_values(old.difference(new));

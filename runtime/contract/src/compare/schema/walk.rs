@@ -201,6 +201,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         if self.compare_alternatives(old, new, at) || !self.compare_types(old, new, at) {
             return;
         }
+        self.compare_constant_texts(old, new, at);
         self.compare_numbers(old, new, at);
         self.compare_strings(old, new, at);
         self.compare_objects(old, new, at);
