@@ -66,10 +66,13 @@ fn with_code(code: Option<&str>) -> StoreError {
 }
 
 /// Returns whether the connection is of no further use. After a failover, the address may be that of another server, while the
-/// former primary keeps its connections.
+/// former primary, or one without its replicas, keeps its connections.
 pub(super) fn is_broken(error: &RedisError) -> bool {
-    let is_demoted = matches!(code(error), Some("READONLY" | "MASTERDOWN"));
-    is_demoted || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
+    let is_former = matches!(
+        code(error),
+        Some("READONLY" | "MASTERDOWN" | "MOVED" | "CLUSTERDOWN" | "NOREPLICAS")
+    );
+    is_former || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
 }
 
 pub(super) fn unexpected() -> StoreError {
@@ -148,7 +151,6 @@ mod tests {
             assert_eq!(code(&error(reply)), Some(expected), "{reply}");
         }
         let demoted = error(&format!("{script}-READONLY You can't write."));
-        assert!(is_broken(&demoted));
         let reason = "this Redis is a read-only copy; use the URL of the primary one";
         assert_eq!(
             store_error(&demoted),
