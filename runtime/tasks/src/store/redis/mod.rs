@@ -39,8 +39,8 @@ const READ_TASKS: usize = 16;
 /// A party with access to Redis has access to all tasks, so protect it with a password. The URL contains it,
 /// `redis://name:password@host:6379`, and is not logged. The user needs the commands `EVAL`, `EXISTS`, `HDEL`, `HGET`,
 /// `HINCRBY`, `HMGET`, `HSET`, `HSTRLEN`, `TIME`, `UNLINK`, `ZADD`, `ZRANGEBYLEX`, `ZRANGEBYSCORE` and `ZREM` on the keys
-/// `{treenail:weather}:*`, braces included, with the name from [`server`](Self::server) in place of `weather`, and `CONFIG|GET` for the
-/// warnings.
+/// `{treenail:weather}:*`, braces included, with the name from [`server`](Self::server) in place of `weather`, `CONFIG|GET` for the
+/// warnings, and `SELECT` if the URL has a database number.
 ///
 /// TLS (`rediss://`) requires the feature `redis-tls`. The certificate of Redis is verified against the roots of the system, or those in
 /// the file that the environment variable `SSL_CERT_FILE` names.
