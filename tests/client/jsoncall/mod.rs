@@ -1,6 +1,7 @@
 //! Clients and servers over `jsoncall`: hostile input, and the same features as over other sessions.
 
 mod broken_lines;
+mod cancellation;
 #[path = "../faults.rs"]
 #[allow(
     clippy::duplicate_mod,
