@@ -77,7 +77,8 @@ impl RedisBus {
     ///
     /// # Errors
     ///
-    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, requires TLS without the feature `redis-tls`, or turns its
+    /// checks off (`#insecure`).
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
         Ok(Self {
             client: open_client(url.as_ref())?,

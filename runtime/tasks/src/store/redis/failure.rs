@@ -11,7 +11,7 @@ use crate::store::StoreError;
 /// Longest code of an error in a message, in bytes.
 const CODE_BYTES: usize = 32;
 /// Reason of an error before a handshake of TLS.
-const TLS_SETTINGS: &str = "TLS to Redis cannot be prepared; check the host name of the URL, and the trusted roots (the file in `SSL_CERT_FILE`, if it is set)";
+const TLS_SETTINGS: &str = "TLS to Redis cannot be prepared; check the host name of the URL, and the trusted roots (`SSL_CERT_FILE`, if it is set)";
 
 /// Converts an error. Its message contains no text of Redis, which may have a part of a task, apart from the code.
 pub(super) fn store_error(error: &RedisError) -> StoreError {

@@ -67,7 +67,8 @@ impl RedisStore {
     ///
     /// # Errors
     ///
-    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, requires TLS without the feature `redis-tls`, or turns its
+    /// checks off (`#insecure`).
     pub fn new(url: impl AsRef<str>) -> treenail_runtime::Result<Self> {
         let client = open_client(url.as_ref())?;
         let max_body_bytes = 64 << 20;
