@@ -41,6 +41,7 @@ pub struct JsoncallSession {
     inner: Arc<Inner>,
     calls: Arc<Calls>,
     backlog: Arc<Backlog>,
+    transport: TransportKind,
 }
 
 impl JsoncallSession {
@@ -135,11 +136,13 @@ impl JsoncallSession {
             limits: limits.clone(),
         };
         let (reader, writer) = (Box::pin(reader), Box::pin(writer));
+        let transport = ending.transport;
         tokio::spawn(driver.run(reader, writer, split(ours), ending));
         Self {
             inner,
             calls,
             backlog,
+            transport,
         }
     }
 
@@ -202,7 +205,7 @@ impl Session for JsoncallSession {
     }
 
     fn transport(&self) -> TransportKind {
-        TransportKind::Stream
+        self.transport
     }
 
     fn stray_line(&self) -> Option<String> {

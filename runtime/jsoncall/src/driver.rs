@@ -33,6 +33,7 @@ impl Driver {
             exited,
             stop,
             reason,
+            ..
         } = ending;
         let (mut from_inner, mut to_inner) = pipe;
         let result = self

@@ -19,8 +19,9 @@ use crate::guard::{Guard, PIPE, Rejected, Side, start_session};
 use crate::handler::{END_OF_INPUT, JsoncallHandler};
 
 /// Serves one peer over a pair of byte streams with `jsoncall`, one message per line, until its input ends or the
-/// server [closes](Server::close). Equivalent to [`Server::serve`], with more overhead; the messages of a batch are
-/// answered individually.
+/// server [closes](Server::close). As [`Server::serve`], with more overhead and three differences: the messages of a batch are
+/// answered individually, a second `initialize` is refused, and a cancelled request other than `initialize` has no response, even
+/// if the server has made one.
 ///
 /// ```
 /// use tokio::io::{AsyncRead, AsyncWrite};

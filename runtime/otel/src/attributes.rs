@@ -33,7 +33,8 @@ const BOUNDARIES: [f64; 14] = [
 /// Longest text from a peer in an attribute, in bytes.
 const MAX_TEXT: usize = 1024;
 
-/// Returns the method as the conventions write it: one of the protocol, or one of an extension that the server supports.
+/// Returns the method as the conventions write it: one of the protocol, or one of an extension that the server supports or the
+/// client calls.
 pub(crate) fn method_name(method: Option<Method>, of_extension: Option<&str>) -> Cow<'static, str> {
     match (method, of_extension) {
         (Some(method), _) => method.as_str().into(),

@@ -59,6 +59,8 @@ impl ObservedClient {
     /// Starts the span of a request, and adds its context to the `_meta`.
     fn start(&self, request: &mut SessionRequest) -> Operation {
         let method = Method::from_name(&request.method);
+        let of_extension = method.is_none().then(|| bounded(&request.method));
+        let of_extension = of_extension.as_deref();
         let (name, uri) = match method {
             Some(Method::CallTool | Method::GetPrompt) => {
                 (string_member(&request.params, "name"), None)
@@ -70,16 +72,18 @@ impl ObservedClient {
         };
         let name = name.as_deref();
         let transport = self.observed_transport();
-        let common = attributes::of_request((method, None), name, request.revision, transport);
+        let common =
+            attributes::of_request((method, of_extension), name, request.revision, transport);
         self.note_session(request.revision);
         let telemetry = &self.telemetry;
         let context = telemetry.records_spans().then(|| {
             let mut attributes = common.clone();
             attributes.push(KeyValue::new(REQUEST_ID, request.id.to_string()));
             attributes.extend(uri.map(|uri| KeyValue::new(RESOURCE_URI, bounded(&uri))));
-            let builder = SpanBuilder::from_name(span_name(method_name(method, None), name))
-                .with_kind(SpanKind::Client)
-                .with_attributes(attributes);
+            let builder =
+                SpanBuilder::from_name(span_name(method_name(method, of_extension), name))
+                    .with_kind(SpanKind::Client)
+                    .with_attributes(attributes);
             let context = telemetry.start_span(builder, &Context::current());
             let members = telemetry.propagation().inject(&context);
             request.params = with_meta(&request.params, &members);
@@ -92,7 +96,7 @@ impl ObservedClient {
     fn observed_transport(&self) -> ObservedTransport {
         match self.session.transport() {
             TransportKind::Http => ObservedTransport::Http(""),
-            TransportKind::Stream => ObservedTransport::Stdio,
+            TransportKind::Stdio => ObservedTransport::Stdio,
             _ => ObservedTransport::Other,
         }
     }

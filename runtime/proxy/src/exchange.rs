@@ -170,9 +170,7 @@ fn is_answered(result: &Result<String, ClientError>, transport: TransportKind) -
     match result {
         Ok(_) | Err(ClientError::Refused(_)) => true,
         // A stream finds the call of an answer by its id. Over HTTP, another message of the response may be the malformed one.
-        Err(ClientError::Protocol(_) | ClientError::TooLong(_)) => {
-            transport == TransportKind::Stream
-        }
+        Err(ClientError::Protocol(_) | ClientError::TooLong(_)) => transport != TransportKind::Http,
         Err(_) => false,
     }
 }

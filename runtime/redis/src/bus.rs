@@ -33,7 +33,8 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// cannot keep up (`client-output-buffer-limit pubsub`), which bounds the messages buffered for it.
 ///
 /// A user with limited permissions needs the channel, which new users of Redis 7 lack, the commands `PUBLISH` and `SUBSCRIBE`, and
-/// `ROLE` for the check of a copy: `ACL SETUSER bus on >password &treenail -@all +publish +subscribe +role`.
+/// `ROLE` for the check of a copy: `ACL SETUSER bus on >password &treenail -@all +publish +subscribe +role`. A URL with a database
+/// number also needs `SELECT`.
 ///
 /// All replicas of a server need the same channel. A party that can publish there can make clients reload the items they
 /// subscribed to, so protect Redis with a password. The URL contains it, `redis://name:password@host:6379`, and is not
@@ -76,7 +77,8 @@ impl RedisBus {
     ///
     /// # Errors
     ///
-    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, requires TLS without the feature `redis-tls`, or turns its
+    /// checks off (`#insecure`).
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
         Ok(Self {
             client: open_client(url.as_ref())?,

@@ -34,13 +34,19 @@ impl Drop for Driver {
 ///
 /// # Errors
 ///
-/// [`Error::Build`] if the URL is not valid, or requires TLS without support for it.
+/// [`Error::Build`] if the URL is not valid, requires TLS without support for it, or turns its checks off.
 pub fn open_client(url: &str) -> Result<Client> {
     if !cfg!(feature = "redis-tls") && requires_tls(url) {
         let problem = "a Redis URL with TLS requires the feature `redis-tls`";
         return Err(Error::Build(problem.to_owned()));
     }
-    parse_url(url).map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))
+    let client =
+        parse_url(url).map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
+    if let ConnectionAddr::TcpTls { insecure: true, .. } = client.get_connection_info().addr() {
+        let problem = "a Redis URL with `#insecure` is not supported; name the certificate of Redis in `SSL_CERT_FILE`";
+        return Err(Error::Build(problem.to_owned()));
+    }
+    Ok(client)
 }
 
 /// Returns whether a URL has a scheme with TLS. The client for Redis may support it without the feature, through another crate.
@@ -124,5 +130,13 @@ mod tests {
             assert_eq!(refused, !cfg!(feature = "redis-tls"), "{url}");
         }
         assert!(open_client("redis://host").is_ok());
+    }
+
+    #[cfg(feature = "redis-tls")]
+    #[test]
+    fn tls_is_not_insecure() {
+        let error = open_client("rediss://host/#insecure").err();
+        let error = error.map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.contains("`#insecure` is not supported")));
     }
 }

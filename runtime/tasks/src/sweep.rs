@@ -82,9 +82,10 @@ impl Engine {
             for task in &due {
                 match self.handle_due(server, task, leases).await {
                     Ok(changed) => handled += usize::from(changed),
-                    Err(error) => {
+                    Err(error) if self.store_failing.is_due() => {
                         tracing::warn!(id = ?task.id, %error, "a task that is due could not be changed");
                     }
+                    Err(_) => {}
                 }
             }
             if found < batch {
@@ -169,10 +170,13 @@ impl Engine {
             Verdict::Resume => return self.take_over(server, (key, version, record)).await,
             Verdict::Postpone => self.store_record(&key, version, record).await?,
             Verdict::Fail(reason) => {
-                tracing::warn!(?id, reason, "an interrupted task has failed");
                 let mut record = record;
-                record.end(key.created_ms, Outcome::failed(reason));
-                self.store_record(&key, version, record).await?
+                record.end(key.created_ms, Outcome::failed(&*reason));
+                let failed = self.store_record(&key, version, record).await?;
+                if failed {
+                    tracing::warn!(?id, reason, "an interrupted task has failed");
+                }
+                failed
             }
         };
         Ok(true)

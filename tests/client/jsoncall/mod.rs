@@ -1,6 +1,7 @@
 //! Clients and servers over `jsoncall`: hostile input, and the same features as over other sessions.
 
 mod broken_lines;
+mod cancellation;
 #[path = "../faults.rs"]
 #[allow(
     clippy::duplicate_mod,
@@ -15,7 +16,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::io::{BufReader, duplex, split};
-use treenail::client::{ClientLimits, LineSession, Session, SessionNotification, SessionRequest};
+use treenail::client::{
+    ClientLimits, LineSession, Session, SessionNotification, SessionRequest, TransportKind,
+};
 use treenail::jsoncall::jsoncall::{Session as JsonRpcSession, SessionOptions};
 use treenail::jsoncall::{self, JsoncallHandler, JsoncallSession};
 use treenail::prelude::*;
@@ -186,6 +189,7 @@ async fn a_child_is_served_and_reaped() {
         r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null; exit 3"#,
     ]);
     let session = JsoncallSession::command(&command, &ClientLimits::default()).unwrap();
+    assert_eq!(session.transport(), TransportKind::Stdio);
     let request = SessionRequest::new(1, "ping", "{}".to_owned());
     Session::request(&session, request.clone()).await.unwrap();
     Session::close(&session).await.unwrap();

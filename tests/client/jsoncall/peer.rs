@@ -28,6 +28,15 @@ impl Peer {
 
     /// As [`Peer::initialized`], with custom limits of the server.
     pub(super) async fn with_limits(limits: Limits) -> Self {
+        let mut peer = Self::connected(limits);
+        peer.send(&hello()).await;
+        assert_eq!(peer.receive().await.unwrap()["id"], "hello");
+        peer.send(INITIALIZED).await;
+        peer
+    }
+
+    /// Connects a peer that has not sent anything.
+    pub(super) fn connected(limits: Limits) -> Self {
         let builder = Server::builder("fragile", "1").mount(Fragile);
         let server = builder.limits(limits).build().unwrap();
         let (ours, theirs) = duplex(1 << 16);
@@ -36,15 +45,11 @@ impl Peer {
             jsoncall::serve(&server, reader, writer).await.unwrap();
         });
         let (reader, writer) = split(ours);
-        let mut peer = Self {
+        Self {
             lines: BufReader::new(reader).lines(),
             writer,
             task,
-        };
-        peer.send(&hello()).await;
-        assert_eq!(peer.receive().await.unwrap()["id"], "hello");
-        peer.send(INITIALIZED).await;
-        peer
+        }
     }
 
     pub(super) async fn send(&mut self, line: &str) {

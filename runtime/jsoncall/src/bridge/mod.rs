@@ -44,9 +44,17 @@ struct BridgeState {
     started: bool,
     ended: bool,
     /// Pending requests of the peer. A peer may reuse an id, so each has a queue.
-    pending: HashMap<IdKey, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
+    pending: HashMap<IdKey, VecDeque<Pending>>,
     /// Pending requests of the server to the peer.
     server_requests: HashMap<RequestId, AbortHandle>,
+}
+
+/// Pending request of the peer.
+#[derive(Debug)]
+struct Pending {
+    response: oneshot::Sender<Result<String, RpcError>>,
+    /// False for `initialize`, which the server answers in any case.
+    cancellable: bool,
 }
 
 impl Bridge {
@@ -74,12 +82,16 @@ impl Bridge {
     ) -> Result<PendingResponse, RpcError> {
         let key = IdKey::of(&id.into());
         let (sender, response) = oneshot::channel();
+        let pending = Pending {
+            response: sender,
+            cancellable: method != "initialize",
+        };
         {
             let mut state = self.state();
             if self.is_finished() {
                 return Err(Self::closed_error());
             }
-            state.pending.entry(key).or_default().push_back(sender);
+            state.pending.entry(key).or_default().push_back(pending);
         }
         self.push_line(|lines| push_request(lines, id, method, params));
         Ok(response)
@@ -98,11 +110,29 @@ impl Bridge {
     pub(super) fn notification(&self, method: &str, params: &str) {
         if method == "notifications/cancelled" {
             if let Some(id) = request_id(params) {
-                // The server does not respond to it.
-                self.state().pending.remove(&IdKey::from(&id));
+                // The server does not respond to it. Of several with this id, it cancels the last.
+                drop(self.take_pending(&IdKey::from(&id), |pending| {
+                    let last = pending.iter().rposition(|request| request.cancellable)?;
+                    pending.remove(last)
+                }));
             }
         }
         self.push_line(|lines| push_notification(lines, method, params));
+    }
+
+    /// Removes one of the pending requests with this id, which `take` chooses.
+    fn take_pending(
+        &self,
+        id: &IdKey,
+        take: impl FnOnce(&mut VecDeque<Pending>) -> Option<Pending>,
+    ) -> Option<Pending> {
+        let mut state = self.state();
+        let pending = state.pending.get_mut(id)?;
+        let taken = take(pending);
+        if pending.is_empty() {
+            state.pending.remove(id);
+        }
+        taken
     }
 
     fn push_line(&self, write: impl FnOnce(&mut Vec<u8>)) {

@@ -1,10 +1,10 @@
 //! Messages of the server, which are passed on to the peer.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ::jsoncall::SessionContext;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::{Body, Envelope, Frame, IdKey, Message, parse};
 use treenail_schema::RequestId;
@@ -31,27 +31,15 @@ impl Bridge {
 
     fn on_response(&self, id: &str, response: Result<&str, &str>) {
         let id_bytes = id.len();
-        let Some(pending) = self.take_pending(&IdKey::of(&id.into())) else {
-            return;
-        };
+        let oldest = self.take_pending(&IdKey::of(&id.into()), VecDeque::pop_front);
+        let Some(pending) = oldest else { return };
         let response = response.map(str::to_owned).map_err(|error| {
             read_error(error)
                 .unwrap_or_else(|| RpcError::internal("the error is not representable"))
         });
         self.count_output(id_bytes + response.as_ref().map_or(0, String::len));
         // The receiver is gone if the request was cancelled.
-        drop(pending.send(response));
-    }
-
-    /// Removes the oldest pending request with this id.
-    fn take_pending(&self, id: &IdKey) -> Option<oneshot::Sender<Result<String, RpcError>>> {
-        let mut state = self.state();
-        let pending = state.pending.get_mut(id)?;
-        let sender = pending.pop_front();
-        if pending.is_empty() {
-            state.pending.remove(id);
-        }
-        sender
+        drop(pending.response.send(response));
     }
 
     fn on_notification(&self, envelope: &Envelope<'_>, session: &SessionContext) {

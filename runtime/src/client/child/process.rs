@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::group::{End, Group};
+use crate::client::TransportKind;
 use crate::client::line::CloseReason;
 
 /// Reason of the end of a server that reads from the terminal, such as `ssh` for a passphrase. Its group is in the background there.
@@ -47,6 +48,7 @@ pub(super) fn supervise(
     });
     let (mut exited, early_stop) = (reason.clone(), Arc::clone(&stop));
     CloseReason {
+        transport: TransportKind::Stdio,
         exited: Box::pin(async move { drop(exited.wait_for(Option::is_some).await) }),
         stop: Box::new(move || {
             early_stop.send_replace(true);

@@ -49,10 +49,13 @@ pub const IN_MEMORY_BUFFER_BYTES: usize = 64 * 1024;
 /// [`ClientLimits::shutdown_timeout`].
 pub struct LineSession {
     inner: Arc<Inner>,
+    transport: TransportKind,
 }
 
-/// Source of the reason for which a session closed.
+/// Kind of the streams of a session, and source of the reason for which it closed.
 pub struct CloseReason {
+    /// Kind of the streams.
+    pub transport: TransportKind,
     /// Ready when the server has exited. Its streams may still be open: another process may have inherited them.
     pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Called when the session starts to close. From then on, the server has the shutdown timeout to exit.
@@ -73,6 +76,7 @@ impl CloseReason {
     /// For a session without a child process, which closes when its streams end.
     pub fn of_streams() -> Self {
         Self {
+            transport: TransportKind::Stream,
             exited: Box::pin(pending()),
             stop: Box::new(|| {}),
             reason: Box::pin(ready("the server has closed it".to_owned())),
@@ -137,10 +141,11 @@ impl LineSession {
         W: AsyncWrite + Send + 'static,
     {
         let inner = Arc::new(Inner::new(limits.clone(), stray));
+        let transport = close_reason.transport;
         let (reader, writer) = (Box::pin(reader), Box::pin(writer));
         let driver = Driver::new(Arc::clone(&inner), reader, writer, close_reason);
         tokio::spawn(driver);
-        Self { inner }
+        Self { inner, transport }
     }
 }
 
@@ -169,7 +174,7 @@ impl Session for LineSession {
     }
 
     fn transport(&self) -> TransportKind {
-        TransportKind::Stream
+        self.transport
     }
 
     fn stray_line(&self) -> Option<String> {

@@ -84,8 +84,10 @@ pub trait Session: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TransportKind {
-    /// One stream in each direction for all messages: a child process, a socket, memory.
+    /// One stream in each direction for all messages: a socket, memory.
     Stream,
+    /// The standard streams of a child process, one in each direction for all messages.
+    Stdio,
     /// Streamable HTTP, with a separate HTTP request for each message.
     Http,
 }

@@ -25,6 +25,8 @@ pub(crate) struct FailingStore {
     loses: Arc<AtomicBool>,
     /// Set while replacements are made and reported as failed, two seconds later.
     loses_changes: Arc<AtomicBool>,
+    /// Set while replacements are refused.
+    refuses: Arc<AtomicBool>,
     /// Time that a replacement takes, in milliseconds.
     delay: Arc<AtomicU64>,
     /// Number of due tasks beyond which a search does not end.
@@ -52,6 +54,7 @@ impl FailingStore {
             hides_bodies: Arc::default(),
             loses: Arc::default(),
             loses_changes: Arc::default(),
+            refuses: Arc::default(),
             delay: Arc::default(),
             searches: Arc::new(AtomicUsize::new(usize::MAX)),
             largest_search: Arc::default(),
@@ -91,6 +94,11 @@ impl FailingStore {
     /// Makes the next replacement, and reports it as failed two seconds later.
     pub(crate) fn lose_change(&self) {
         self.loses_changes.store(true, Ordering::SeqCst);
+    }
+
+    /// Refuses replacements, as a full store does.
+    pub(crate) fn refuse(&self, refuses: bool) {
+        self.refuses.store(refuses, Ordering::SeqCst);
     }
 
     /// Delays replacements.
@@ -184,6 +192,9 @@ impl TaskStore for FailingStore {
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
+        if self.refuses.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Full("no space".to_owned())) });
+        }
         let replacement = self.run(|| self.inner.replace(task, wake));
         let delay = Duration::from_millis(self.delay.load(Ordering::SeqCst));
         Box::pin(async move {

@@ -9,6 +9,8 @@ mod external;
 mod failing_store;
 mod leases;
 mod limits;
+#[path = "../../../../tests/protocol/support/log.rs"]
+mod log;
 mod lost_changes;
 mod lost_versions;
 mod newer;

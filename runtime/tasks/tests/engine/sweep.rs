@@ -8,8 +8,9 @@ use tokio::time::sleep;
 use treenail::tasks::{ServerTasks, TaskStore as _, Tasks};
 
 use crate::failing_store::FailingStore;
+use crate::log::Log;
 use crate::peer::Peer;
-use crate::works::{Works, limits, shared};
+use crate::works::{Works, crash, limits, shared};
 
 /// More than one search returns.
 const MANY: usize = 1_030;
@@ -72,4 +73,30 @@ async fn a_process_that_loses_races_reads_no_more_tasks_at_once() {
         assert_eq!(store.usage("").await.unwrap().tasks, 0);
         assert_eq!(store.largest_search(), 16, "loses: {loses}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_task_is_logged_once_it_is_stored() {
+    let (works, store) = (Works::default(), FailingStore::new(shared()));
+    let server = || works.with(Tasks::new().store(store.clone()).limits(limits()));
+    let first = server();
+    let mut peer = Peer::modern(&first);
+    for _ in 0..3 {
+        peer.task("gated", json!({})).await;
+    }
+    crash(first).await;
+    Log::start();
+    store.refuse(true);
+    let _second = server();
+    let sweeps = limits().lease + limits().sweep_interval * 10;
+    sleep(sweeps).await;
+    let count = |log: &[String], text| log.iter().filter(|line| line.contains(text)).count();
+    let (failed, refused) = ("an interrupted task has failed", "could not be changed");
+    let log = Log::take();
+    assert_eq!(count(&log, failed), 0, "{log:#?}");
+    assert_eq!(count(&log, refused), 1, "{log:#?}");
+    store.refuse(false);
+    sleep(sweeps).await;
+    let log = Log::take();
+    assert_eq!(count(&log, failed), 3, "{log:#?}");
 }

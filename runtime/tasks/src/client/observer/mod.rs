@@ -159,7 +159,7 @@ impl Observer {
         match error {
             ClientError::Closed(_) => {
                 let session = &self.task.session;
-                session.is_closed() || session.session().transport() == TransportKind::Stream
+                session.is_closed() || session.session().transport() != TransportKind::Http
             }
             ClientError::Unauthorized(_) | ClientError::Authorization(_) => true,
             _ => false,

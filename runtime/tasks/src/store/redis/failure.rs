@@ -10,11 +10,15 @@ use crate::store::StoreError;
 
 /// Longest code of an error in a message, in bytes.
 const CODE_BYTES: usize = 32;
+/// Reason of an error before a handshake of TLS.
+const TLS_SETTINGS: &str = "TLS to Redis cannot be prepared; check the host name of the URL, and the trusted roots (`SSL_CERT_FILE`, if it is set)";
 
 /// Converts an error. Its message contains no text of Redis, which may have a part of a task, apart from the code.
 pub(super) fn store_error(error: &RedisError) -> StoreError {
     let unavailable = |reason: &str| StoreError::Unavailable(reason.to_owned());
     match error.kind() {
+        // An error of rustls, such as that of a certificate that cannot be read.
+        ErrorKind::Client if error.source().is_some() => unavailable(TLS_SETTINGS),
         ErrorKind::AuthenticationFailed => unavailable("Redis refuses the name or password"),
         ErrorKind::Io if error.is_timeout() => unavailable("Redis does not respond in time"),
         ErrorKind::Io => match io_kind(error) {
@@ -22,11 +26,15 @@ pub(super) fn store_error(error: &RedisError) -> StoreError {
             Some(io::ErrorKind::InvalidData) => unavailable(
                 "the TLS handshake with Redis failed, or its response is invalid; check its certificate, and the trusted roots",
             ),
-            kind => StoreError::Unavailable(match kind {
-                Some(kind) => format!("Redis cannot be reached ({kind})"),
-                None => "Redis cannot be reached".to_owned(),
-            }),
+            Some(kind) => StoreError::Unavailable(format!("Redis cannot be reached ({kind})")),
+            // Those of a missing file of certificates, and of an invalid host name.
+            None => unavailable(TLS_SETTINGS),
         },
+        // The client for Redis replaces the text of Redis with its own.
+        _ if error.to_string().contains("refused to switch database") => StoreError::Other(
+            "Redis refuses the database number of the URL; check the number, and whether the user has the command `SELECT`"
+                .to_owned(),
+        ),
         _ => with_code(code(error)),
     }
 }
@@ -66,10 +74,13 @@ fn with_code(code: Option<&str>) -> StoreError {
 }
 
 /// Returns whether the connection is of no further use. After a failover, the address may be that of another server, while the
-/// former primary keeps its connections.
+/// former primary, or one without its replicas, keeps its connections.
 pub(super) fn is_broken(error: &RedisError) -> bool {
-    let is_demoted = matches!(code(error), Some("READONLY" | "MASTERDOWN"));
-    is_demoted || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
+    let is_former = matches!(
+        code(error),
+        Some("READONLY" | "MASTERDOWN" | "MOVED" | "CLUSTERDOWN" | "NOREPLICAS")
+    );
+    is_former || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
 }
 
 pub(super) fn unexpected() -> StoreError {
@@ -148,12 +159,33 @@ mod tests {
             assert_eq!(code(&error(reply)), Some(expected), "{reply}");
         }
         let demoted = error(&format!("{script}-READONLY You can't write."));
-        assert!(is_broken(&demoted));
         let reason = "this Redis is a read-only copy; use the URL of the primary one";
         assert_eq!(
             store_error(&demoted),
             StoreError::Unavailable(reason.to_owned())
         );
+    }
+
+    #[test]
+    fn a_connection_to_a_former_primary_is_left() {
+        for (reply, is_left) in [
+            (
+                "READONLY You can't write against a read only replica.",
+                true,
+            ),
+            (
+                "ERR Error running script (call to f_0): @user_script:3: -READONLY You can't write.",
+                true,
+            ),
+            ("MASTERDOWN Link with MASTER is down.", true),
+            ("MOVED 8151 127.0.0.1:6380", true),
+            ("CLUSTERDOWN The cluster is down", true),
+            ("NOREPLICAS Not enough good replicas to write.", true),
+            ("OOM command not allowed.", false),
+            ("ERR unknown command 'EVAL'", false),
+        ] {
+            assert_eq!(is_broken(&error(reply)), is_left, "{reply}");
+        }
     }
 
     #[test]

@@ -191,9 +191,10 @@ async fn check_persistence(open: &Open) {
             None => {}
         }
     }
+    // The other policies evict only keys with a time to live, which tasks do not have.
     let evicts = setting("maxmemory-policy")
         .await
-        .is_some_and(|policy| policy != "noeviction");
+        .is_some_and(|policy| policy.starts_with("allkeys-"));
     if evicts && setting("maxmemory").await.is_some_and(|limit| limit != "0") {
         tracing::warn!(
             "Redis may evict tasks when its memory is full; set `maxmemory-policy noeviction`"

@@ -39,8 +39,8 @@ const READ_TASKS: usize = 16;
 /// A party with access to Redis has access to all tasks, so protect it with a password. The URL contains it,
 /// `redis://name:password@host:6379`, and is not logged. The user needs the commands `EVAL`, `EXISTS`, `HDEL`, `HGET`,
 /// `HINCRBY`, `HMGET`, `HSET`, `HSTRLEN`, `TIME`, `UNLINK`, `ZADD`, `ZRANGEBYLEX`, `ZRANGEBYSCORE` and `ZREM` on the keys
-/// `{treenail:weather}:*`, braces included, with the name from [`server`](Self::server) in place of `weather`, and `CONFIG|GET` for the
-/// warnings.
+/// `{treenail:weather}:*`, braces included, with the name from [`server`](Self::server) in place of `weather`, `CONFIG|GET` for the
+/// warnings, and `SELECT` if the URL has a database number.
 ///
 /// TLS (`rediss://`) requires the feature `redis-tls`. The certificate of Redis is verified against the roots of the system, or those in
 /// the file that the environment variable `SSL_CERT_FILE` names.
@@ -67,7 +67,8 @@ impl RedisStore {
     ///
     /// # Errors
     ///
-    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, requires TLS without the feature `redis-tls`, or turns its
+    /// checks off (`#insecure`).
     pub fn new(url: impl AsRef<str>) -> treenail_runtime::Result<Self> {
         let client = open_client(url.as_ref())?;
         let max_body_bytes = 64 << 20;

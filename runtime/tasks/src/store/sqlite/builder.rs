@@ -51,7 +51,8 @@ impl Default for SqliteStoreBuilder {
 
 impl SqliteStoreBuilder {
     /// Sets the maximum size of the file in bytes, without the file `-wal`. A change beyond it fails with
-    /// [`StoreError::Full`]. Default 1 GiB.
+    /// [`StoreError::Full`]. The last eighth is a reserve for changes that make no task longer: in a full file, leases are renewed
+    /// and tasks can be cancelled. Default 1 GiB.
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: u64) -> Self {
         self.settings.max_bytes = max_bytes;

@@ -73,6 +73,16 @@ pub(super) fn is_busy(error: &Error) -> bool {
     )
 }
 
+/// Returns whether the file has no space left.
+pub(super) fn is_full(error: &Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+}
+
+/// Returns the error of a file without space.
+pub(super) fn full() -> Error {
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None)
+}
+
 /// Returns whether the error is that of an id that exists already.
 pub(super) fn is_duplicate(error: &Error) -> bool {
     matches!(error, Error::SqliteFailure(failure, _)

@@ -30,6 +30,8 @@ use crate::clock;
 /// SQLite cannot share files over a network. Beside it are two more, with the endings `-wal` and `-shm`, which belong to it. New
 /// files are accessible to their user only.
 ///
+/// While the store is open, the program must not open or copy the file by other means: on Unix, this would end the locks of SQLite.
+///
 /// Each server needs a file of its own.
 ///
 /// ```

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -94,8 +95,16 @@ fn open(path: &Path, settings: &Settings) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Creates the file for its user only. SQLite would make it readable for others. The files beside it get its permissions.
+/// Creates a missing file for its user only. SQLite would make it readable for others. The files beside it get its permissions.
+///
+/// A file that exists is left to SQLite: on Unix, closing it here would end the locks that other stores of the process have on it.
 fn create_file(path: &Path) -> Result<(), StoreError> {
+    /// Held so that no other store of the process opens the file between the two steps.
+    static CREATING: Mutex<()> = Mutex::new(());
+    let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
+    if path.exists() {
+        return Ok(());
+    }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

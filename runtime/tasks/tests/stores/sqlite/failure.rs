@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use treenail::tasks::{SqliteStore, StoreError, TaskStore};
+use treenail::tasks::{SqliteStore, StoreError, StoredTask, TaskStore};
 
 use super::{Directory, HOUR, task};
 
@@ -158,6 +158,49 @@ async fn a_full_file_refuses_tasks_until_others_are_removed() {
     );
     assert_eq!(store.remove(&stored[1].id, 1).await, Ok(true));
     assert_eq!(store.insert(stored[1].clone(), HOUR).await, Ok(()));
+}
+
+/// Inserts tasks until the file is full.
+async fn fill(store: &SqliteStore, body: &[u8], tasks: &mut Vec<StoredTask>) {
+    loop {
+        let task = task("owner", 1, body);
+        match store.insert(task.clone(), HOUR).await {
+            Ok(()) => tasks.push(task),
+            Err(StoreError::Full(_)) => return,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn tasks_in_a_full_file_can_be_replaced_by_ones_of_their_size() {
+    for (kib, bytes) in [(128, 100), (256, 10_000)] {
+        let directory = Directory::new();
+        let store = SqliteStore::builder()
+            .max_bytes(kib << 10)
+            .open(directory.path())
+            .unwrap();
+        let body = vec![b'1'; bytes];
+        let mut tasks = Vec::new();
+        // Tasks that are removed make space for others, which must not use the reserve.
+        for round in 1..=2 {
+            fill(&store, &body, &mut tasks).await;
+            for task in &mut tasks {
+                task.version += 1;
+                let replaced = store.replace(task.clone(), HOUR * round).await;
+                assert_eq!(replaced, Ok(true), "{bytes} bytes, round {round}");
+            }
+            let mut longer = tasks[0].clone();
+            longer.version += 1;
+            longer.body = vec![b'2'; 100_000];
+            let replaced = store.replace(longer, HOUR).await;
+            assert!(matches!(replaced, Err(StoreError::Full(_))), "{replaced:?}");
+            for task in tasks.split_off(tasks.len() / 2) {
+                let removed = store.remove(&task.id, task.version).await;
+                assert_eq!(removed, Ok(true), "{bytes} bytes, round {round}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

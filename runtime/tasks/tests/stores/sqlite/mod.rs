@@ -117,6 +117,43 @@ async fn new_files_are_accessible_to_their_user_only() {
     assert_eq!(modes, expected.map(|name| (name.to_owned(), 0o600)));
 }
 
+/// Returns whether the process has a lock on the file.
+#[cfg(target_os = "linux")]
+fn is_locked(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let inode = format!(":{} ", std::fs::metadata(path).unwrap().ino());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    locks.lines().any(|lock| lock.contains(&inode))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_second_store_leaves_the_lock_of_the_first() {
+    let directory = Directory::new();
+    let first = directory.open();
+    first.insert(task("owner", 1, b"1"), HOUR).await.unwrap();
+    assert!(is_locked(&directory.path()));
+    let second = directory.open();
+    assert!(is_locked(&directory.path()), "after the second was opened");
+    // The thread of the second closes its file after that.
+    second.insert(task("owner", 2, b"2"), HOUR).await.unwrap();
+    drop(second);
+    first.insert(task("owner", 3, b"3"), HOUR).await.unwrap();
+    assert!(is_locked(&directory.path()), "while the second is closed");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_a_missing_file_creates_it() {
+    let directory = Directory::new();
+    let link = directory.path().with_file_name("link.db");
+    std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+    let store = SqliteStore::open(link).unwrap();
+    store.insert(task("owner", 1, b"1"), HOUR).await.unwrap();
+    assert_eq!(directory.open().usage("owner").await.unwrap().tasks, 1);
+}
+
 /// Counts the commits in the write-ahead log of a file.
 fn commits(path: &Path) -> usize {
     let mut log = Vec::new();

@@ -75,3 +75,26 @@ async fn the_documented_commands_are_enough() {
     // `CONFIG` is not allowed, so nothing is known of the persistence.
     assert_eq!(log.text(), "");
 }
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn a_database_number_needs_its_command() {
+    let redis = RedisServer::start();
+    let user = |permission: &[u8]| {
+        let user: [&[u8]; 7] = [
+            b"ACL", b"SETUSER", b"tasks", b"on", b">sesame", b"~*", permission,
+        ];
+        assert_eq!(redis.command(&user), "+OK\r\n");
+    };
+    user(b"+@all");
+    user(b"-select");
+    let credentials = "db=1&user=tasks&pass=sesame";
+    let url = redis
+        .url()
+        .replace(&format!("pass={PASSWORD}"), credentials);
+    let store = RedisStore::new(url).unwrap();
+    let refused = store.due(1).await.unwrap_err().to_string();
+    assert!(refused.contains("`SELECT`"), "{refused}");
+    user(b"+select");
+    assert_eq!(store.due(1).await, Ok(Vec::new()));
+}
