@@ -81,12 +81,7 @@ impl HttpService {
                         Ok(body) => self.handle_body(parts, facts.revision, &body),
                         Err(error) => {
                             facts.must_close = true;
-                            Err(match error {
-                                BodyError::TooLong(head) => {
-                                    self.legacy(parts, facts.revision).reject_oversized(&head)
-                                }
-                                BodyError::Rejected(rejection) => rejection,
-                            })
+                            Err(self.reject_body(parts, facts.revision, error))
                         }
                     }
                 }
@@ -205,6 +200,13 @@ impl HttpService {
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
             body => self.legacy(parts, revision).post(body),
+        }
+    }
+
+    fn reject_body(&self, parts: Parts, revision: Option<Revision>, error: BodyError) -> Rejection {
+        match error {
+            BodyError::TooLong(head) => self.legacy(parts, revision).reject_oversized(&head),
+            BodyError::Rejected(rejection) => rejection,
         }
     }
 
