@@ -183,7 +183,8 @@ limits! {
         /// its connection is dropped; in your own stack, it loses the stream of a call of a legacy session. Default 30 s.
         write_timeout: Duration = Duration::from_secs(30),
         /// Interval of comments on an idle event stream, so that proxies do not close it. After the same time, the response to a
-        /// pending call becomes an event stream. Less than 1 s counts as 1 s. Default 15 s.
+        /// pending call becomes an event stream. A client of an idle stream whose network has vanished is noticed by its next comment.
+        /// Less than 1 s counts as 1 s. Default 15 s.
         keep_alive: Duration = Duration::from_secs(15),
         /// Maximum number of connections served at the same time; more wait to be accepted. Default 1,024.
         connections: usize = 1_024,

@@ -12,7 +12,7 @@ use crate::sockets::{Running, text};
 const BODY: &str = "{}";
 
 /// Rejected requests without their bodies, with the statuses of the responses.
-const REJECTED: [(&str, u16); 6] = [
+const REJECTED: [(&str, u16); 7] = [
     (
         "POST /other HTTP/1.1\r\ncontent-type: application/json",
         404,
@@ -24,6 +24,7 @@ const REJECTED: [(&str, u16); 6] = [
         "PUT /messages HTTP/1.1\r\ncontent-type: application/json",
         405,
     ),
+    ("POST /messages HTTP/1.1\r\ncontent-type: text/plain", 415),
     ("DELETE /mcp HTTP/1.1\r\nmcp-session-id: none", 404),
 ];
 

@@ -129,8 +129,8 @@ impl HttpService {
         {
             return Ok(Head::Answered(response));
         }
-        let is_supported = check_content(&headers)
-            .and_then(|()| check_accept(&headers, &["application/json", "text/event-stream"]));
+        let content = check_content(&headers);
+        let accept = check_accept(&headers, &["application/json", "text/event-stream"]);
         if let Some(authorizer) = &self.parts().authorizer {
             match authorize_request(&**authorizer, parts).await {
                 Ok(authorized) => facts.caller = Some(authorized),
@@ -139,11 +139,15 @@ impl HttpService {
         }
         if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
             endpoint.check_method(&parts.method)?;
+            if endpoint == SseEndpoint::Messages {
+                content?;
+            }
             return Ok(Head::Sse((paths, endpoint)));
         }
         match parts.method {
             Method::POST => {
-                is_supported?;
+                content?;
+                accept?;
                 Ok(Head::WithBody)
             }
             Method::GET | Method::DELETE => match facts.revision {

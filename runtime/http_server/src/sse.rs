@@ -11,7 +11,7 @@ use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
 
 use crate::body::{BodyError, read_body};
-use crate::checks::{check_accept, check_content};
+use crate::checks::check_accept;
 use crate::legacy::{SseEndpoint, SsePaths};
 use crate::modern;
 use crate::request_headers::RequestHeaders;
@@ -60,7 +60,6 @@ impl HttpService {
             self.check_scopes(&parts, None)?;
             return self.legacy(parts, None).open_sse(paths).map(Reply::Ready);
         }
-        check_content(&headers)?;
         let revision = headers.revision();
         let limits = self.server().limits();
         let bytes = match read_body(body, limits, &self.parts().read_timeout, || true).await {

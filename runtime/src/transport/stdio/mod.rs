@@ -47,7 +47,8 @@ impl Server {
     /// On Unix, the process's standard output is standard error meanwhile, so `println!` cannot break the session, and its standard
     /// input is empty, so a child process of a function takes no messages. Both are restored when the future ends or is dropped. On
     /// other platforms, nothing else may write to standard output, and a child process needs a standard input of its own
-    /// (`Stdio::null()`). Output from before is sent to the client, which ignores it at best. Use standard error for logs.
+    /// (`Stdio::null()`). Output from before is sent to the client, which ignores it at best. Input that the program has buffered
+    /// before, with `std::io::stdin`, is not served. Use standard error for logs.
     ///
     /// A current-thread runtime is fastest: `#[tokio::main(flavor = "current_thread")]`. The runtime needs I/O and time enabled.
     ///
