@@ -45,7 +45,7 @@ async fn child_processes_take_no_messages() {
             let arguments = json!({"number": number});
             tokio::spawn(client.call_tool_as::<u32>("echo", arguments).into_future())
         });
-        for (number, echo) in (0..).zip(Vec::from_iter(echoes)) {
+        for (number, echo) in (0..).zip(echoes.collect::<Vec<_>>()) {
             assert_eq!(echo.await.unwrap().unwrap(), number);
         }
         assert_eq!(read.await.unwrap().unwrap(), "");
