@@ -94,16 +94,16 @@ struct Travel;
 #[mcp_tool]
 impl Travel {
     #[prompt]
-    fn journey(#[arg(complete = Self::known)] from: String, to: String) -> String {
+    fn journey(#[arg(complete = known)] from: String, to: String) -> String {
         format!("{from} {to}")
     }
+}
 
-    fn known(&self, typed: &CompletionRequest) -> Vec<String> {
-        let others = typed.others();
-        others
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect()
-    }
+fn known(typed: &CompletionRequest) -> Vec<String> {
+    let others = typed.others();
+    others
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
 }
 
 #[tokio::test]
