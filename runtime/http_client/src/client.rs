@@ -25,8 +25,13 @@ pub type HttpClientFuture<'a> = Pin<
 /// HTTP client of your own, in place of the built-in one: a shared `reqwest::Client`, a `tower` stack with metrics, a client behind a
 /// SOCKS proxy, one that signs requests, or an in-process `axum::Router`. `HttpSessionBuilder::http_client` sets it.
 ///
-/// Each `tower_service::Service<http::Request<HttpClientBody>>` is an `HttpClient` if it is `Clone + Send + Sync` and its response body is an
-/// [`http_body::Body`] of [`Bytes`]. Each request is sent by a clone of its own.
+/// Each `tower_service::Service<http::Request<HttpClientBody>>` is an `HttpClient` if
+///
+/// - it is `Clone + Send + Sync + 'static`: each request is sent by a clone of its own;
+/// - its future is `Send`. It must not hold a `&Request` across an `await`, because [`HttpClientBody`] is not `Sync`. An
+///   implementation of [`send`](Self::send) can: its `Request<Bytes>` is `Sync`;
+/// - its error converts to `Box<dyn Error + Send + Sync>`;
+/// - its response body is an [`http_body::Body`] of [`Bytes`], with such an error.
 ///
 /// Treenail bounds the sizes and times of messages, follows redirects, resumes streams, and adds credentials before the client gets the
 /// request. The client
@@ -39,10 +44,15 @@ pub type HttpClientFuture<'a> = Pin<
 ///
 /// # Errors
 ///
-/// The error and its causes become the text of `ClientError::Closed`: the server may have processed the request, which is not sent again.
-/// With [`NotSent`] among the causes, it was not sent: it is sent once more, and a second such error becomes `ClientError::Unreachable`.
-/// The errors of `hyper-util` about connections that could not be opened, and about requests that HTTP/2 guarantees to be unprocessed,
-/// count as the latter too.
+/// The error and its causes become the text of `ClientError::Closed`: the server may have processed the request. A request of MCP is not
+/// sent again then.
+///
+/// [`NotSent`] among the causes guarantees that the HTTP request was not processed, and so do the errors of `hyper-util` about requests that
+/// a server over HTTP/2 has refused. It is sent once more, and a second such error becomes `ClientError::Unreachable`. Errors of
+/// `hyper-util` about connections that could not be opened become `ClientError::Unreachable` at once.
+///
+/// A layer that repeats requests must return neither `NotSent` nor an error of `hyper-util` after an attempt that may have been processed.
+/// It returns the error of that attempt, or the text of the last error.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -65,11 +75,32 @@ pub type HttpClientFuture<'a> = Pin<
 /// let http = HttpSession::builder("https://mcp.example.com/mcp").http_client(Signed(client));
 /// # }
 /// ```
+///
+/// A client that several sessions share, or that is chosen at run time:
+///
+/// ```
+/// # use bytes::Bytes;
+/// # use http::Request;
+/// # use treenail::client::{HttpClient, HttpClientFuture};
+/// use std::sync::Arc;
+///
+/// #[derive(Clone)]
+/// struct Shared(Arc<dyn HttpClient>);
+///
+/// impl HttpClient for Shared {
+///     fn send(&self, request: Request<Bytes>) -> HttpClientFuture<'_> {
+///         self.0.send(request)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no HTTP client",
     label = "this type is no `HttpClient`",
     note = "implement `treenail::client::HttpClient`, or use a `tower_service::Service<http::Request<HttpClientBody>>` \
-            that is `Clone + Send + Sync + 'static` and whose response body is an `http_body::Body<Data = Bytes>`"
+            that is `Clone + Send + Sync + 'static`, whose future is `Send`, whose error is `Into<Box<dyn Error + Send + Sync>>`, and whose \
+            response body is an `http_body::Body<Data = Bytes>`",
+    note = "the future of a service is not `Send` if it holds a `&Request` across an `await`",
+    note = "an `Arc` or a `Box` of a client is none itself: wrap it in a type that implements `HttpClient`"
 )]
 pub trait HttpClient: Send + Sync + 'static {
     /// Sends a request, and returns the response without waiting for its body.
@@ -99,6 +130,9 @@ where
 }
 
 /// Error of an [`HttpClient`] that has certainly not sent the request, or knows that the server has not processed it.
+///
+/// It is found as the error itself, and behind `source()`. An error with `#[error(transparent)]`, and an `anyhow::Error` without a context,
+/// hide what they contain: return `NotSent` itself, or put it behind `#[source]`.
 ///
 /// ```
 /// use treenail::client::NotSent;

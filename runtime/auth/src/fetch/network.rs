@@ -109,7 +109,7 @@ impl Network {
     fn open(&self, url: &Uri) -> Result<Pool, HttpError> {
         let tls = match self.guard.policy.connections_to(url) {
             Connections::Pooled(tls) => tls,
-            // The client dials. The policy has judged the URL, and an address in it.
+            // The client dials. The policy has judged the URL, and the address of its host if it is known.
             Connections::Own(client) => {
                 return Ok(Pool::with_client(&self.limits, Arc::clone(client)));
             }

@@ -9,6 +9,7 @@ use treenail_schema::internal::{is_invisible, quoted};
 
 use super::address::AddressClass;
 use super::connection_settings::{ConnectionSettings, Connections};
+use super::host::{is_host, known_address, literal, normalized};
 use crate::AuthError;
 
 /// Maximum length of a URL in bytes.
@@ -30,7 +31,8 @@ const METADATA_HOSTS: [&str; 6] = [
 /// use `http` on this computer. The address is judged when a connection is opened, after its name was resolved, unless a proxy or an
 /// [`http_client`](Self::http_client) opens it.
 ///
-/// Cloud metadata services and 169.254.0.0/16 are never contacted.
+/// Cloud metadata services and 169.254.0.0/16 are never contacted. Behind a proxy or such a client, this applies to URLs alone: a URL
+/// with another name, which resolves to one of them, is not refused.
 ///
 /// ```
 /// use treenail::auth::FetchPolicy;
@@ -98,11 +100,12 @@ impl FetchPolicy {
 
     /// Sends the requests through an HTTP client of your own: see [`HttpClient`].
     ///
-    /// URLs, sizes, times and redirects are checked as usual. **The client decides which addresses it dials**, as a proxy does: only an
-    /// address that a URL contains is judged here, and not those of a name. A malicious MCP server can therefore have the client connect to
-    /// each host that it resolves and reaches, over `https`. Give it a resolver or a proxy that refuses internal addresses, unless all
-    /// servers are trusted. It must follow no redirects, and a client certificate or a cookie of it would be presented to every server that
-    /// an MCP server names: [`tls`](Self::tls), which cannot be combined with it, presents one to named hosts only.
+    /// URLs, sizes, times and redirects are checked as usual. **The client decides which addresses it dials**, as a proxy does: an address
+    /// in a URL and the name `localhost` are judged here, but not the addresses of other names. A malicious MCP server can therefore have
+    /// the client connect to each host that it resolves and reaches, over `https`. Give it a resolver or a proxy that refuses internal
+    /// addresses, unless all servers are trusted. It must follow no redirects, and a client certificate or a cookie of it would be
+    /// presented to every server that an MCP server names: [`tls`](Self::tls), which cannot be combined with it, presents one to named
+    /// hosts only.
     ///
     /// ```
     /// use treenail::auth::{FetchPolicy, HttpClient, OAuth};
@@ -122,6 +125,12 @@ impl FetchPolicy {
     pub(crate) fn connections_of(mut self, other: &Self) -> Self {
         self.connections.clone_from(&other.connections);
         self
+    }
+
+    /// Returns true if an HTTP client of the user sends the requests.
+    #[cfg(feature = "oauth")]
+    pub(crate) fn has_http_client(&self) -> bool {
+        matches!(self.connections.to(false), Connections::Own(_))
     }
 
     /// Checks the settings of connections.
@@ -148,13 +157,14 @@ impl FetchPolicy {
 
     /// Returns the policy for the documents of an MCP server, with the address that it was reached at.
     pub(crate) fn for_server(mut self, server: &Uri, peer: Option<IpAddr>) -> Self {
-        let literal = literal(server.host().unwrap_or_default());
+        let host = server.host().unwrap_or_default();
         let is_encrypted = server.scheme() == Some(&Scheme::HTTPS);
-        self.server = if server.host().is_some_and(url::is_loopback) {
+        self.server = if url::is_loopback(host) {
             AddressClass::Loopback
         } else {
             // Without TLS, an attacker in control of the name server could choose the class.
-            let address = literal.or_else(|| peer.filter(|_| is_encrypted));
+            let of_name = peer.or_else(|| known_address(host));
+            let address = literal(host).or_else(|| of_name.filter(|_| is_encrypted));
             address.map_or(AddressClass::Public, AddressClass::of)
         };
         self.name_host_of(server)
@@ -201,7 +211,7 @@ impl FetchPolicy {
                 ));
             }
         }
-        if let Some(address) = literal(host) {
+        if let Some(address) = known_address(host) {
             self.check_address(&url, address)
                 .map_err(|reason| AuthError::Forbidden(reason.into()))?;
         }
@@ -235,39 +245,6 @@ impl FetchPolicy {
             ),
         })
     }
-}
-
-/// Returns true for a host name, or for an address in its usual form.
-///
-/// Other forms of IPv4 addresses, such as `0x7f.1` or `2130706433`, mean different hosts to different resolvers.
-fn is_host(host: &str) -> bool {
-    if literal(host).is_some() {
-        return true;
-    }
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    let last = host.strip_suffix('.').unwrap_or(host);
-    let last = last.rsplit('.').next().unwrap_or_default();
-    let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
-        || last
-            .get(..2)
-            .is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
-    host.len() <= 254 && host.bytes().all(is_name) && !is_number
-}
-
-/// Parses a host that is an address.
-fn literal(host: &str) -> Option<IpAddr> {
-    let address = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
-    match address {
-        Some(address) => address.parse().ok().map(IpAddr::V6),
-        None => host.parse().ok().map(IpAddr::V4),
-    }
-}
-
-/// Host in lower case, without a terminating dot.
-fn normalized(host: &str) -> String {
-    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
 /// Quotes a URL for a message: at most 256 characters, without invisible characters and without its query, which may contain

@@ -1,13 +1,16 @@
 //! Errors of a client, and the requests that are sent again.
 
 use std::error::Error;
+use std::future::Pending;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
-use tower::service_fn;
+use tower::load_shed::error::Overloaded;
+use tower::{Service, ServiceBuilder, service_fn};
 use treenail::client::{ClientError, HttpClient, NotSent};
 
 use super::super::listener::{TestSession, modern};
@@ -90,6 +93,56 @@ async fn a_request_that_was_not_sent_is_sent_once_more() {
     let error = list(&session(client)).await.unwrap_err();
     assert!(matches!(error, ClientError::Closed(_)), "{error:?}");
     assert_eq!(count.load(Ordering::SeqCst), 2);
+}
+
+/// Service that is never ready.
+#[derive(Clone)]
+struct Unready(Arc<AtomicUsize>);
+
+impl Service<Request> for Unready {
+    type Response = Response<String>;
+    type Error = BoxError;
+    type Future = Pending<Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Poll::Ready(Err(gateway()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        panic!("the service is not ready for {}", request.uri());
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_ready_has_not_sent_the_request() {
+    let count = Arc::<AtomicUsize>::default();
+    let session = session(Unready(Arc::clone(&count)));
+    let error = list(&session).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unreachable(_)), "{error:?}");
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+}
+
+/// The example of the guide.
+#[tokio::test]
+async fn a_layer_that_refuses_a_request_can_report_that_it_was_not_sent() {
+    let client = service_fn(|request: Request| async move {
+        let sent = format!("{} was sent", request.uri());
+        Err::<Response<String>, BoxError>(sent.into())
+    });
+    let stack = ServiceBuilder::new()
+        .map_err(|e: BoxError| {
+            if e.is::<Overloaded>() {
+                NotSent::new(e).into()
+            } else {
+                e
+            }
+        })
+        .load_shed()
+        .concurrency_limit(0)
+        .service(client);
+    let error = list(&session(stack)).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unreachable(_)), "{error:?}");
 }
 
 #[tokio::test]

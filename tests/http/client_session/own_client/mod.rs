@@ -8,18 +8,18 @@ use std::sync::Arc;
 use axum::Router;
 use http::Response;
 use serde_json::json;
-use tokio::sync::{Notify, oneshot};
-use tokio::time::{Duration, timeout};
-use tower::service_fn;
+use tokio::sync::Notify;
+use tokio::time::Duration;
+use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 use treenail::client::{
-    ClientError, HttpClient, HttpClientBody, HttpClientBuilderExt as _, HttpSession,
+    ClientError, ClientLimits, HttpClient, HttpClientBody, HttpClientBuilderExt as _, HttpSession,
 };
 use treenail::http::http_service;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
 use super::listener::{Incoming, TestSession, legacy, modern, tool};
-use crate::fixture::{Desk, builder, builder_of};
+use crate::fixture::{Desk, OnDrop, builder, builder_of};
 
 const URL: &str = "http://localhost/mcp";
 
@@ -152,20 +152,44 @@ async fn dropping_a_call_drops_the_future_or_the_body_of_the_client() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_answer_is_bounded_by_the_timeout_of_the_call() {
-    let (dropped, is_dropped) = oneshot::channel::<()>();
-    let dropped = Arc::new(std::sync::Mutex::new(Some(dropped)));
-    let client = service_fn(move |_: Request| {
-        let held = dropped.lock().unwrap().take();
+    let dropped = Arc::<Notify>::default();
+    let (router, notify) = (router(&Desk::default()), Arc::clone(&dropped));
+    let client = service_fn(move |request: Request| {
+        let method = request.headers().get("mcp-method");
+        let call = method.is_some_and(|method| method == "tools/call");
+        let call = call.then(|| OnDrop(Arc::clone(&notify)));
+        let router = router.clone();
         async move {
-            std::future::pending::<()>().await;
-            drop(held);
-            Ok::<_, std::io::Error>(Response::new(String::new()))
+            if let Some(_call) = call {
+                std::future::pending::<()>().await;
+            }
+            router.oneshot(request).await
         }
     });
-    let session = session(client);
-    let call = session.send(modern(1, "tools/list", json!({})));
-    assert!(timeout(Duration::from_secs(60), call).await.is_err());
-    assert!(is_dropped.await.is_err(), "its future is dropped");
+    let limit = Duration::from_secs(20);
+    let client = McpClient::builder()
+        .http(HttpSession::builder(URL).http_client(client))
+        .limits(ClientLimits::default().request_timeout(limit))
+        .build()
+        .await
+        .unwrap();
+    let error = client.call_tool("add", json!({"a": 2, "b": 3})).await;
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Timeout(after) if after == limit),
+        "{error:?}"
+    );
+    dropped.notified().await;
+}
+
+#[tokio::test]
+async fn requests_wait_until_the_service_is_ready() {
+    let stack = ServiceBuilder::new().concurrency_limit(1);
+    let session = session(stack.service(router(&Desk::default())));
+    let calls = (1..=3).map(|id| session.spawn(modern(id, "tools/list", json!({}))));
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]

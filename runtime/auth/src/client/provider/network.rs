@@ -43,14 +43,18 @@ impl Server {
     }
 
     /// Returns the address of the server. One request finds it, unless the server has answered already. `None` if that fails: the
-    /// next request reports the error.
+    /// next request reports the error. `None` too with an HTTP client of the user, which reports no addresses.
     pub(super) async fn find_peer(&self) -> Option<IpAddr> {
         let known = self.network().peer;
         if known.is_some() {
             return known;
         }
+        let policy = self.direct_policy();
+        if policy.has_http_client() {
+            return None;
+        }
         let place = well_known::of_resource(&self.url).into_iter().next()?;
-        let fetcher = self.open_network(self.direct_policy(), None).fetcher;
+        let fetcher = self.open_network(policy, None).fetcher;
         let (headers, budget) = (HeaderMap::new(), Budget::request());
         let response = fetcher.get(&place, &headers, &budget).await;
         response.ok()?.peer
@@ -80,9 +84,11 @@ impl Server {
 
 #[cfg(test)]
 mod tests {
-    use http::Uri;
+    use bytes::Bytes;
+    use http::{Request, Uri};
+    use treenail_http_client::{HttpClient, HttpClientFuture};
 
-    use crate::OAuth;
+    use crate::{FetchPolicy, OAuth};
 
     #[test]
     fn a_report_contacts_the_server_in_every_network_and_others_in_its_own_only() {
@@ -107,5 +113,21 @@ mod tests {
             !allowed("mcp.corp.example", "169.254.169.254", None),
             "AUTH-C-130"
         );
+    }
+
+    #[tokio::test]
+    async fn a_client_of_the_user_is_not_asked_for_an_address() {
+        struct Unused;
+
+        impl HttpClient for Unused {
+            fn send(&self, request: Request<Bytes>) -> HttpClientFuture<'_> {
+                panic!("its response has no address: {}", request.uri());
+            }
+        }
+
+        let policy = FetchPolicy::default().http_client(Unused);
+        let oauth = OAuth::console("report").fetch_policy(policy);
+        let server = oauth.server(&Uri::from_static("https://mcp.corp.example/mcp"));
+        assert_eq!(server.unwrap().find_peer().await, None);
     }
 }

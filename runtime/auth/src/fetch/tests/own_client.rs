@@ -55,6 +55,9 @@ async fn urls_and_addresses_in_them_are_judged_before_the_client_is_used() {
         "http://id.example/x",
         "https://10.0.0.1/x",
         "https://[::1]/x",
+        "https://localhost/x",
+        "https://LOCALHOST./x",
+        "https://id.localhost/x",
         "https://169.254.169.254/latest",
         "https://metadata.google.internal/x",
         "https://0x7f.1/x",
@@ -66,7 +69,7 @@ async fn urls_and_addresses_in_them_are_judged_before_the_client_is_used() {
         );
     }
     assert!(client.urls().is_empty());
-    // As behind a proxy, names are resolved by the client.
+    // As behind a proxy, other names are resolved by the client.
     get(&fetcher, "https://id.example/x").await.unwrap();
     assert_eq!(client.urls(), ["https://id.example/x"], "AUTH-C-133");
 }

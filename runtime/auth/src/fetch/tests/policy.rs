@@ -103,6 +103,8 @@ fn urls_of_a_public_server_stay_in_the_internet() {
         "https://0177.0.0.1/",
         "https://127.1/",
         "https://127.0.0.1./",
+        "https://localhost:8443/",
+        "https://id.localhost./",
         "https://1.2.3.4.5/",
         "https://metadata.google.internal/computeMetadata/v1/",
         "https://METADATA.google.internal./",
@@ -123,6 +125,10 @@ fn the_class_of_the_server_is_allowed_and_hosts_by_name() {
     let allowed = |policy: &FetchPolicy, url: &str| policy.check_url(url).is_ok();
     let loopback = policy("http://localhost:3000/mcp");
     let private = policy("https://10.1.2.3/mcp");
+    let (named, plain) = (
+        policy("https://a.localhost/mcp"),
+        policy("http://a.localhost/mcp"),
+    );
     let cases = [
         (&loopback, "http://127.0.0.1:9/", true),
         (&loopback, "http://localhost/", true),
@@ -138,15 +144,21 @@ fn the_class_of_the_server_is_allowed_and_hosts_by_name() {
         (&private, "http://10.1.2.3/", false),
         (&private, "https://127.0.0.1/", false),
         (&private, "https://169.254.169.254/", false),
+        (&private, "https://localhost/", false),
+        (&loopback, "https://a.localhost/", true),
+        (&named, "https://b.localhost/", true),
+        (&plain, "https://a.localhost/", false),
     ];
     for (policy, url, expected) in cases {
         assert_eq!(allowed(policy, url), expected, "AUTH-C-130: {url}");
     }
     let named = FetchPolicy::default()
+        .allow_host("id.localhost")
         .allow_host("10.9.9.9")
         .allow_host("169.254.169.254");
     assert!(allowed(&named, "https://10.9.9.9/"), "AUTH-C-130");
     assert!(!allowed(&named, "https://10.9.9.8/"), "AUTH-C-130");
+    assert!(allowed(&named, "https://id.localhost/"), "AUTH-C-130");
     assert!(!allowed(&named, "http://10.9.9.9/"), "AUTH-C-130");
     assert!(!allowed(&named, "https://169.254.169.254/"), "AUTH-C-130");
     let everything = FetchPolicy::default().allow_everything();
