@@ -23,7 +23,7 @@ trait BesideApi {
 
     async fn plain(&self) -> Result<Structured<String>, ToolError>;
 
-    async fn degrees(&self) -> Result<Structured<f64>, ToolError>;
+    async fn minutes(&self) -> Result<Structured<u32>, ToolError>;
 
     async fn count(&self) -> Result<Structured<u32>, ToolError>;
 }
@@ -42,7 +42,7 @@ trait ValuesApi {
 
     async fn plain(&self) -> Result<String, ToolError>;
 
-    async fn degrees(&self) -> Result<f64, ToolError>;
+    async fn minutes(&self) -> Result<u32, ToolError>;
 
     async fn count(&self) -> Result<u32, ToolError>;
 }
@@ -86,8 +86,8 @@ impl BesideApi for Beside {
         Ok(Structured::new("7".to_owned()))
     }
 
-    async fn degrees(&self) -> Result<Structured<f64>, ToolError> {
-        Ok(Structured::new(21.37).with_text("21"))
+    async fn minutes(&self) -> Result<Structured<u32>, ToolError> {
+        Ok(Structured::new(1260).with_text("21"))
     }
 
     async fn count(&self) -> Result<Structured<u32>, ToolError> {
@@ -127,8 +127,8 @@ async fn a_client_reads_the_value_and_the_content() {
         // The copy of the value is not content of the function.
         let plain = Structured::new("7".to_owned());
         assert_eq!(beside.plain().await.unwrap(), plain, "{revision}");
-        let degrees = Structured::new(21.37).with_text("21");
-        assert_eq!(beside.degrees().await.unwrap(), degrees, "{revision}");
+        let minutes = Structured::new(1260).with_text("21");
+        assert_eq!(beside.minutes().await.unwrap(), minutes, "{revision}");
         let count = beside.count().await.unwrap();
         assert_eq!(count, Structured::new(7), "{revision}");
     }
@@ -146,7 +146,7 @@ async fn a_trait_with_the_values_reads_the_same_tools() {
         assert_eq!(perhaps, Some(oslo()), "{revision}");
         assert_eq!(values.perhaps(false).await.unwrap(), None, "{revision}");
         assert_eq!(values.plain().await.unwrap(), "7", "{revision}");
-        assert_eq!(values.degrees().await.unwrap(), 21.37, "{revision}");
+        assert_eq!(values.minutes().await.unwrap(), 1260, "{revision}");
         assert_eq!(values.count().await.unwrap(), 7, "{revision}");
         let error = values.forecast(String::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "the tool failed: no city", "{revision}");
@@ -165,8 +165,8 @@ async fn without_structured_content_both_traits_read_the_text() {
         // The text for the model is all that the server sends.
         assert_eq!(beside.motto().await.unwrap().value, "A number");
         assert_eq!(values.motto().await.unwrap(), "A number", "{revision}");
-        assert_eq!(beside.degrees().await.unwrap().value, 21.0, "{revision}");
-        assert_eq!(values.degrees().await.unwrap(), 21.0, "{revision}");
+        assert_eq!(beside.minutes().await.unwrap().value, 21, "{revision}");
+        assert_eq!(values.minutes().await.unwrap(), 21, "{revision}");
         // Without such a text, it is the value.
         assert_eq!(beside.plain().await.unwrap().value, "7", "{revision}");
         assert_eq!(values.plain().await.unwrap(), "7", "{revision}");
