@@ -18,7 +18,7 @@ pub(crate) use self::result_format::{Placement, ResultFormat, downgrade_block, d
 #[cfg(feature = "client")]
 pub use self::sampling_result::downgrade_sampling_result;
 pub use self::wrapped::WrapResults;
-pub(crate) use self::wrapped::{is_marked, mark_wrapped, wrapped_value};
+pub(crate) use self::wrapped::{is_marked, mark_wrapped, unmark_wrapped, wrapped_value};
 use crate::wire::{RpcError, quoted};
 
 fn unsupported(version: &str) -> RpcError {

@@ -17,10 +17,9 @@ const RESULT_TYPE: &[u8] = br#","resultType":"complete""#;
 pub(crate) struct ResultFormat {
     revision: Revision,
     server_info: Value,
-    /// Placement of outputs that are always objects, and of those of any type.
-    objects: Placement,
-    /// Placement of other structured outputs.
-    values: Placement,
+    placements: Placements,
+    /// Placements in the result that the peer receives. They differ in results that are rewritten for the peer.
+    received: Placements,
     /// Set if tools declare their support for tasks.
     has_execution: bool,
     /// Closing members of a complete result: its `resultType` and its `_meta`.
@@ -40,6 +39,25 @@ pub(crate) enum Placement {
     Wrapped,
     /// As text only.
     Text,
+}
+
+/// Placements of all structured outputs.
+#[derive(Clone, Copy, Debug)]
+struct Placements {
+    /// Placement of outputs that are always objects, and of those of any type.
+    objects: Placement,
+    /// Placement of other outputs.
+    values: Placement,
+}
+
+impl Placements {
+    /// Returns the placement of tool outputs whose schema has this shape.
+    fn of(self, shape: Shape) -> Placement {
+        match shape {
+            Shape::Value => self.values,
+            Shape::Nothing | Shape::Text | Shape::Object | Shape::Any => self.objects,
+        }
+    }
 }
 
 impl Placement {
@@ -78,29 +96,47 @@ impl ResultFormat {
             WrapResults::Never => (Placement::Object, Placement::Text),
             WrapResults::Legacy | WrapResults::Always => (Placement::Object, Placement::Wrapped),
         };
+        let placements = Placements { objects, values };
         Self {
             has_execution: execution.is_some_and(|field| field.revisions.contains(revision)),
             revision,
-            objects,
-            values,
+            placements,
+            received: placements,
             result_end: end(None),
             wrapped_end: end(Some(wrapped::wrapped_mark())),
             server_info,
         }
     }
 
-    /// Returns the format of the newest revision, without the members that each of its results has.
-    pub(crate) fn bare() -> &'static Self {
-        static BARE: ResultFormat = ResultFormat {
+    const BARE: Self = {
+        let placements = Placements {
+            objects: Placement::Bare,
+            values: Placement::Bare,
+        };
+        Self {
             has_execution: false,
             revision: Revision::LATEST,
             server_info: Value::Null,
-            objects: Placement::Bare,
-            values: Placement::Bare,
+            placements,
+            received: placements,
             result_end: Vec::new(),
             wrapped_end: Vec::new(),
-        };
+        }
+    };
+
+    /// Returns the format of the newest revision, without the members that each of its results has.
+    pub(crate) fn bare() -> &'static Self {
+        static BARE: ResultFormat = ResultFormat::BARE;
         &BARE
+    }
+
+    /// Returns the format [`ResultFormat::bare`] for a result that is rewritten in this format afterwards.
+    #[inline]
+    pub(crate) fn to_bare(&self) -> Self {
+        Self {
+            received: self.received,
+            ..Self::BARE
+        }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -135,10 +171,12 @@ impl ResultFormat {
 
     /// Returns the placement of tool outputs whose schema has this shape.
     pub(crate) fn placement(&self, shape: Shape) -> Placement {
-        match shape {
-            Shape::Value => self.values,
-            Shape::Nothing | Shape::Text | Shape::Object | Shape::Any => self.objects,
-        }
+        self.placements.of(shape)
+    }
+
+    /// Returns the placement in the result that the peer receives, which may be rewritten.
+    pub(crate) fn received_placement(&self, shape: Shape) -> Placement {
+        self.received.of(shape)
     }
 
     /// Returns the definition of a tool for peers of this revision.

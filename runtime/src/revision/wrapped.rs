@@ -46,6 +46,20 @@ pub(crate) fn mark_wrapped(meta: &mut ResultMetaObject) {
     }
 }
 
+/// Removes the mark of a wrapped result from its `_meta`.
+pub(crate) fn unmark_wrapped(meta: &mut ResultMetaObject) {
+    if !is_marked(Some(meta)) {
+        return;
+    }
+    let (member, flag) = RESULT_MARK;
+    if let Some(marks) = meta.extra.get_mut(member).and_then(Value::as_object_mut) {
+        marks.remove(flag);
+        if marks.is_empty() {
+            meta.extra.remove(member);
+        }
+    }
+}
+
 /// Returns the member of `_meta` that marks a wrapped result.
 pub(super) fn wrapped_mark() -> (&'static str, Value) {
     let (member, flag) = RESULT_MARK;
@@ -87,5 +101,21 @@ mod tests {
             meta.extra["fastmcp"],
             json!({"tags": ["a"], "wrap_result": true})
         );
+    }
+
+    #[test]
+    fn a_mark_is_removed_and_others_stay() {
+        let mut meta = ResultMetaObject::new();
+        mark_wrapped(&mut meta);
+        unmark_wrapped(&mut meta);
+        assert_eq!(meta, ResultMetaObject::new());
+        meta.extra
+            .insert("fastmcp".to_owned(), json!({"tags": ["a"]}));
+        let others = meta.clone();
+        mark_wrapped(&mut meta);
+        unmark_wrapped(&mut meta);
+        assert_eq!(meta, others);
+        unmark_wrapped(&mut meta);
+        assert_eq!(meta, others, "without a mark");
     }
 }

@@ -14,7 +14,6 @@ use crate::context::Context;
 use crate::handler::{Handler, PendingResult};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
-use crate::revision::ResultFormat;
 use crate::server::Server;
 use crate::task::{Journal, StoredCall, TaskLink, ToolFacts};
 use crate::wire::{Params, RpcError};
@@ -176,7 +175,9 @@ impl DetachedRun {
         context: &mut TaskContext<'_>,
         out: &mut Vec<u8>,
     ) -> Poll<Result<(), RpcError>> {
-        let mut result = ResultWriter::new(out, ResultFormat::bare());
+        let call = &self.call.call;
+        let style = call.server.style(call.peer.revision()).to_bare();
+        let mut result = ResultWriter::new(out, &style);
         if let Stage::New(_) = &self.stage {
             let Stage::New(start) = std::mem::replace(&mut self.stage, Stage::Finished) else {
                 return Poll::Ready(Ok(()));

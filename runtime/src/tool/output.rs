@@ -124,6 +124,13 @@ fn describe(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     (Some(schema), shape)
 }
 
+/// Returns whether a value of this type is plain text in a result, not JSON.
+pub(crate) fn is_plain_text<T: JsonSchema>() -> bool {
+    let mut schema = schema_for::<T>(&mut Direction::Output.generator());
+    Direction::Output.tidy(&mut schema);
+    Shape::of(&schema) == Shape::Text
+}
+
 /// Maximum number of references and alternatives that are followed; schemas can be recursive.
 const MAX_STEPS: u32 = 256;
 

@@ -7,7 +7,7 @@ use treenail_schema::{ContentBlock, ResultMetaObject};
 
 use crate::function::kind;
 use crate::function::type_schema::schema_for;
-use crate::tool::output::ToolOutput;
+use crate::tool::output::{ToolOutput, is_plain_text};
 use crate::tool::reply::ToolResultWriter;
 
 /// Keyword of the schema of a value that is structured content also if it is a plain string or null. It is in no schema that a peer
@@ -17,7 +17,8 @@ const STRUCTURED: &str = "x-treenail-structured";
 /// Output of a tool with a typed value and content blocks or `_meta` of its own.
 ///
 /// The value is the structured content, and its type is the declared output schema, as for a tool that returns a `T`. The blocks are
-/// the content that a model reads, in place of the JSON copy of the value. Without blocks, the copy is written.
+/// the content that a model reads, in place of the JSON copy of the value. Without blocks, the copy is written. For peers of 2026-07-28,
+/// a value that is no object has the copy too, as the last block, which the protocol requires.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -39,11 +40,13 @@ const STRUCTURED: &str = "x-treenail-structured";
 ///
 /// Every `T` with [`serde::Serialize`] and [`schemars::JsonSchema`] is structured content here, also a plain string. A
 /// `Structured<String>` therefore has an output schema, unlike a `String`. `None` of an `Option<Structured<T>>` is null. Values that
-/// are not objects are wrapped for peers of revisions before 2026-07-28, see [`WrapResults`](crate::WrapResults). A peer that does
-/// not read structured content receives only the blocks.
+/// are not objects are wrapped for peers of revisions before 2026-07-28, see [`WrapResults`](crate::WrapResults). If `T` can be any
+/// JSON, such as a [`Value`], there is no output schema, and such peers receive values that are not objects as text only. A peer
+/// that does not receive the value as structured content receives only the blocks.
 ///
-/// A trait with `#[mcp_client]` can return it: the client reads the value, the content blocks and the `_meta` of the result. With a
-/// `T` in its place, the client reads the value alone.
+/// A trait with `#[mcp_client]` can return it: the client reads the value, the content blocks and the `_meta` of the result, without
+/// the JSON copy and without the members that describe the connection. With a `T` in its place, the client reads the value alone. From
+/// a result without structured content, both read the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Structured<T> {
@@ -56,7 +59,7 @@ pub struct Structured<T> {
 }
 
 impl<T> Structured<T> {
-    /// Creates an output without content blocks of its own, which is written like `value` itself.
+    /// Creates an output without content blocks of its own. Except for a plain string, it is written like `value` itself.
     pub fn new(value: T) -> Self {
         Self {
             value,
@@ -135,7 +138,8 @@ impl<T: IntoStructured> ToolOutput<kind::StructuredOutput> for T {
 
     fn write(self, reply: &mut ToolResultWriter<'_, '_>) {
         let output = self.into_structured();
-        reply.structured_result(&output.value, output.content, output.meta);
+        let is_text = is_plain_text::<T::Value>;
+        reply.structured_result(&output.value, output.content, output.meta, is_text);
     }
 }
 

@@ -5,16 +5,14 @@ use std::error::Error;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
-use treenail_schema::{CallToolResult, ContentBlock};
+use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject};
 
 use crate::function::Output;
 use crate::function::integral::without_fractions;
 use crate::function::kind::{self, Kind};
-use crate::function::schema::Direction;
-use crate::function::type_schema::schema_for;
+use crate::revision::{unmark_wrapped, wrapped_value};
 use crate::tool::ToolInfo;
-use crate::tool::output::ToolOutput;
-use crate::tool::shape::Shape;
+use crate::tool::output::{ToolOutput, is_plain_text};
 use crate::tool::structured::Structured;
 use crate::typed_contract::content::FromContent;
 use crate::typed_contract::structured::{add_location, read_structured};
@@ -111,19 +109,28 @@ impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::JsonOutput> for T {
     }
 }
 
-impl<T: DeserializeOwned> FromToolResult<kind::StructuredOutput> for Structured<T> {
+impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::StructuredOutput> for Structured<T> {
     fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
         let value = match result.structured_content.take() {
-            Some(structured) => read_structured(structured, &result)?,
-            None => read_json_copy(&result)?,
+            Some(structured) => {
+                let has_copy = ends_with_copy(&structured, &result);
+                let value = read_structured(structured, &result)?;
+                if has_copy {
+                    result.content.pop();
+                }
+                value
+            }
+            None => read_text(text_of(&result), is_plain_text::<T>)?,
         };
         let mut output = Self::new(value).with_content(result.content);
-        output.meta = result.meta;
+        output.meta = result.meta.and_then(own_meta);
         Ok(output)
     }
 }
 
-impl<T: DeserializeOwned> FromToolResult<kind::StructuredOutput> for Option<Structured<T>> {
+impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::StructuredOutput>
+    for Option<Structured<T>>
+{
     fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
         let Structured {
             value,
@@ -138,15 +145,18 @@ impl<T: DeserializeOwned> FromToolResult<kind::StructuredOutput> for Option<Stru
     }
 }
 
-/// Reads a value from the text copy of a result without structured content.
-///
-/// Any other text is content for the model, so it is no value.
-fn read_json_copy<T: DeserializeOwned>(result: &CallToolResult) -> serde_json::Result<T> {
-    let text = text_of(result).unwrap_or_default();
-    serde_json::from_str(&text).map_err(|error| {
-        let problem = "the result has no structured content, and its text is no copy of it";
-        serde_json::Error::custom(format_args!("{problem}: {error}"))
-    })
+/// Returns whether the last block is the text copy of structured content, or of the value within.
+fn ends_with_copy(structured: &Value, result: &CallToolResult) -> bool {
+    let text = result.content.last().and_then(ContentBlock::as_text);
+    let copy = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    copy.is_some_and(|copy| copy == *structured || Some(&copy) == wrapped_value(structured))
+}
+
+/// Returns the `_meta` of a result without the members that describe the connection on which it came.
+fn own_meta(mut meta: ResultMetaObject) -> Option<ResultMetaObject> {
+    meta.server_info = None;
+    unmark_wrapped(&mut meta);
+    (meta != ResultMetaObject::default()).then_some(meta)
 }
 
 /// Returns the text of a result, or `None` without content.
@@ -204,13 +214,6 @@ fn prefer_text<T: DeserializeOwned>(value: T, text: String, is_plain_text: fn() 
 
 fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
     serde_json::from_value(Value::String(text))
-}
-
-/// Returns whether the server writes this type as plain text, not as JSON.
-fn is_plain_text<T: JsonSchema>() -> bool {
-    let mut schema = schema_for::<T>(&mut Direction::Output.generator());
-    Direction::Output.tidy(&mut schema);
-    Shape::of(&schema) == Shape::Text
 }
 
 #[cfg(test)]

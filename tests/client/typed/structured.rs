@@ -3,9 +3,10 @@
 use serde_json::json;
 use treenail::Server;
 use treenail::client::{ClientError, Contract};
+use treenail::dynamic::Tool;
 use treenail::prelude::*;
 use treenail::schema::{ContentBlock, ResultMetaObject, Revision};
-use treenail::tool::Structured;
+use treenail::tool::{Structured, WrapResults};
 
 use super::station::{Forecast, client};
 
@@ -21,6 +22,10 @@ trait BesideApi {
     async fn perhaps(&self, there: bool) -> Result<Option<Structured<Forecast>>, ToolError>;
 
     async fn plain(&self) -> Result<Structured<String>, ToolError>;
+
+    async fn minutes(&self) -> Result<Structured<u32>, ToolError>;
+
+    async fn count(&self) -> Result<Structured<u32>, ToolError>;
 }
 
 /// The same tools, for clients that need the values alone.
@@ -36,6 +41,10 @@ trait ValuesApi {
     async fn perhaps(&self, there: bool) -> Result<Option<Forecast>, ToolError>;
 
     async fn plain(&self) -> Result<String, ToolError>;
+
+    async fn minutes(&self) -> Result<u32, ToolError>;
+
+    async fn count(&self) -> Result<u32, ToolError>;
 }
 
 struct Beside;
@@ -76,6 +85,14 @@ impl BesideApi for Beside {
     async fn plain(&self) -> Result<Structured<String>, ToolError> {
         Ok(Structured::new("7".to_owned()))
     }
+
+    async fn minutes(&self) -> Result<Structured<u32>, ToolError> {
+        Ok(Structured::new(1260).with_text("21"))
+    }
+
+    async fn count(&self) -> Result<Structured<u32>, ToolError> {
+        Ok(Structured::new(7))
+    }
 }
 
 fn server() -> Server {
@@ -107,7 +124,13 @@ async fn a_client_reads_the_value_and_the_content() {
         assert_eq!(some.value, oslo(), "{revision}");
         assert_eq!(some.content, ["Sunny".into()], "{revision}");
         assert_eq!(beside.perhaps(false).await.unwrap(), None, "{revision}");
-        assert_eq!(beside.plain().await.unwrap().value, "7", "{revision}");
+        // The copy of the value is not content of the function.
+        let plain = Structured::new("7".to_owned());
+        assert_eq!(beside.plain().await.unwrap(), plain, "{revision}");
+        let minutes = Structured::new(1260).with_text("21");
+        assert_eq!(beside.minutes().await.unwrap(), minutes, "{revision}");
+        let count = beside.count().await.unwrap();
+        assert_eq!(count, Structured::new(7), "{revision}");
     }
 }
 
@@ -123,22 +146,105 @@ async fn a_trait_with_the_values_reads_the_same_tools() {
         assert_eq!(perhaps, Some(oslo()), "{revision}");
         assert_eq!(values.perhaps(false).await.unwrap(), None, "{revision}");
         assert_eq!(values.plain().await.unwrap(), "7", "{revision}");
+        assert_eq!(values.minutes().await.unwrap(), 1260, "{revision}");
+        assert_eq!(values.count().await.unwrap(), 7, "{revision}");
         let error = values.forecast(String::new()).await.unwrap_err();
         assert_eq!(error.to_string(), "the tool failed: no city", "{revision}");
     }
 }
 
 #[tokio::test]
-async fn content_for_the_model_is_not_read_as_a_value() {
+async fn without_structured_content_both_traits_read_the_text() {
     for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
-        let beside = BesideApiClient::new(&client(&server(), revision).await);
-        let error = beside.motto().await.unwrap_err();
+        let client = client(&server(), revision).await;
+        let (beside, values) = (BesideApiClient::new(&client), ValuesApiClient::new(&client));
+        let error = beside.hours().await.unwrap_err();
         assert!(matches!(error, ClientError::Output(_)), "{error:?}");
-        let error = error.to_string();
-        assert!(error.contains("no structured content"), "{error}");
-        // The text copy is the value.
+        let error = values.hours().await.unwrap_err();
+        assert!(matches!(error, ClientError::Output(_)), "{error:?}");
+        // The text for the model is all that the server sends.
+        assert_eq!(beside.motto().await.unwrap().value, "A number");
+        assert_eq!(values.motto().await.unwrap(), "A number", "{revision}");
+        assert_eq!(beside.minutes().await.unwrap().value, 21, "{revision}");
+        assert_eq!(values.minutes().await.unwrap(), 21, "{revision}");
+        // Without such a text, it is the value.
         assert_eq!(beside.plain().await.unwrap().value, "7", "{revision}");
+        assert_eq!(values.plain().await.unwrap(), "7", "{revision}");
+        assert_eq!(beside.count().await.unwrap().value, 7, "{revision}");
+        assert_eq!(values.count().await.unwrap(), 7, "{revision}");
         assert_eq!(beside.perhaps(false).await.unwrap(), None, "{revision}");
+    }
+}
+
+/// Server that answers with the results of another one.
+struct Gateway(BesideApiClient);
+
+#[mcp_tool]
+impl Gateway {
+    #[tool]
+    async fn hours(&self) -> Result<Structured<Vec<u32>>, ClientError> {
+        self.0.hours().await
+    }
+
+    #[tool]
+    async fn forecast(&self) -> Result<Structured<Forecast>, ClientError> {
+        self.0.forecast("Oslo".to_owned()).await
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_sends_results_of_another_server_as_its_own() {
+    let eras = [Revision::V2025_06_18, Revision::LATEST];
+    for (upstream, wrap) in eras.into_iter().flat_map(|upstream| {
+        [WrapResults::Legacy, WrapResults::Always].map(|wrap| (upstream, wrap))
+    }) {
+        let other = Server::builder("beside", "1").mount(Beside);
+        let other = other.wrap_results(wrap).build().unwrap();
+        let client = client(&other, upstream).await;
+        client.tools().await.unwrap();
+        let gateway = Gateway(BesideApiClient::new(&client));
+        let gateway = Server::builder("gateway", "1").mount(gateway);
+        let gateway = gateway.build().unwrap();
+        for revision in eras {
+            let client = super::station::client(&gateway, revision).await;
+            let place = format!("{revision} after {upstream}, {wrap:?}");
+            let hours = client.call_tool("hours", ()).await.unwrap();
+            let meta = hours.meta.unwrap();
+            let info = meta.server_info.map(|info| info.name);
+            let own = revision.is_modern().then(|| "gateway".to_owned());
+            assert_eq!(info, own, "{place}");
+            let is_marked = meta.extra.contains_key("fastmcp");
+            assert_eq!(is_marked, !revision.is_modern(), "{place}");
+            let blocks: Vec<_> = hours.content.iter().map(ContentBlock::as_text).collect();
+            let expected = [Some("Two hours"), Some("[1,2]")];
+            let sent = if revision.is_modern() { 2 } else { 1 };
+            assert_eq!(blocks, expected[..sent], "{place}");
+            let forecast = client.call_tool("forecast", ()).await.unwrap();
+            let meta = forecast.meta.unwrap();
+            assert_eq!(meta.extra["com.example/zoom"], 3, "{place}");
+            assert_eq!(meta.extra.len(), 1, "{place}");
+        }
+    }
+}
+
+/// Reads results of a server whose tools have no structured content.
+#[mcp_client]
+trait PlainApi {
+    async fn number(&self) -> Result<Structured<u32>, ToolError>;
+
+    async fn nothing(&self) -> Result<Option<Structured<u32>>, ToolError>;
+}
+
+#[tokio::test]
+async fn a_text_of_any_server_is_read_as_a_value() {
+    let number = Tool::new("number").handler(|_, _| async { "3.0" });
+    let nothing = Tool::new("nothing").handler(|_, _| async {});
+    let server = Server::builder("plain", "1").add(number).add(nothing);
+    let server = server.build().unwrap();
+    for revision in Revision::ALL {
+        let plain = PlainApiClient::new(&client(&server, revision).await);
+        assert_eq!(plain.number().await.unwrap().value, 3, "{revision}");
+        assert_eq!(plain.nothing().await.unwrap(), None, "{revision}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Outputs with a typed value and content of their own, in each revision.
 
+mod copies;
 mod servers;
 
 use serde_json::{Value, json};
@@ -107,8 +108,14 @@ async fn check(server: &Server, revision: Revision, wrap: WrapResults) {
         let (content, wrapped) = expected(&value, form, revision, wrap);
         assert_eq!(result.get("structuredContent"), content.as_ref(), "{place}");
         assert_eq!(text(&result), own, "{place}");
-        let blocks = result["content"].as_array().unwrap().len();
-        assert_eq!(blocks, if name == "forecast" { 3 } else { 1 }, "{place}");
+        let blocks = result["content"].as_array().unwrap();
+        let has_copy = own != "null" && !value.is_object() && content.is_some() && !wrapped;
+        let count = if name == "forecast" { 3 } else { 1 } + usize::from(has_copy);
+        assert_eq!(blocks.len(), count, "{place}");
+        if has_copy {
+            let copy = json!({"type": "text", "text": value.to_string()});
+            assert_eq!(blocks.last(), Some(&copy), "SRV-TOOL-14 {place}");
+        }
         let meta = &result["_meta"];
         assert_eq!(meta["fastmcp"]["wrap_result"] == true, wrapped, "{place}");
         let has_meta = ["forecast", "hours"].contains(&name);
@@ -134,7 +141,7 @@ async fn check(server: &Server, revision: Revision, wrap: WrapResults) {
 
 #[tokio::test]
 async fn own_content_is_beside_the_value() {
-    for revision in covering("SRV-TOOL-09, SRV-TOOL-12, SRV-BASE-03") {
+    for revision in covering("SRV-TOOL-09, SRV-TOOL-12, SRV-TOOL-14, SRV-BASE-03") {
         for wrap in [WrapResults::Legacy, WrapResults::Never, WrapResults::Always] {
             check(&server(wrap), revision, wrap).await;
         }

@@ -11,6 +11,11 @@ pub(super) struct Forecast {
     pub(super) celsius: f64,
 }
 
+#[mcp_type(output)]
+pub(super) enum Choice {
+    Seven,
+}
+
 type Output<T> = Result<Structured<T>, ToolError>;
 
 /// Values with content.
@@ -43,6 +48,16 @@ impl Station {
     #[tool]
     fn motto() -> Structured<String> {
         Structured::new("one\ntwo".to_owned()).with_text("Two lines")
+    }
+
+    #[tool]
+    fn name() -> Structured<String> {
+        Structured::new("7".to_owned())
+    }
+
+    #[tool]
+    fn choice() -> Structured<Choice> {
+        Structured::new(Choice::Seven)
     }
 
     #[tool]

@@ -14,7 +14,6 @@ use crate::ask::Level;
 use crate::call::{Call, CallTarget, OwnedCall};
 use crate::handler::PendingResult;
 use crate::result_writer::ResultWriter;
-use crate::revision::ResultFormat;
 use crate::server::layer::asking_layer::AskingLayer;
 use crate::server::layer::{BoxError, Request, Response};
 use crate::server::registry::{Route, Snapshot};
@@ -99,11 +98,9 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     let revision = call.peer.revision();
     // The pages of lists are written once for each revision.
     let is_page = !is_function(call.target.method());
-    let style = if is_page {
-        call.server.style(revision)
-    } else {
-        ResultFormat::bare()
-    };
+    let own = call.server.style(revision);
+    let bare = own.to_bare();
+    let style = if is_page { own } else { &bare };
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, style);
     let started = start(&snapshot, &call, &params, &mut result)?;

@@ -1,10 +1,12 @@
 //! Writer for the result of a tool call. It writes directly into the output buffer, in the format of the peer's
 //! revision.
 
+mod structured;
+
 use std::fmt;
 
 use serde_json::Value;
-use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject};
+use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, downgrade_content};
@@ -70,61 +72,6 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
             Ok(()) => self.result.end(None),
             Err(error) => self.unwritable(start, &error),
         }
-    }
-
-    /// Writes a value as structured content beside content blocks, or a text copy if there are none.
-    ///
-    /// A peer that does not read structured content receives the blocks alone.
-    #[inline]
-    pub(super) fn structured_result(
-        &mut self,
-        value: &dyn WriteJson,
-        content: Vec<ContentBlock>,
-        meta: Option<ResultMetaObject>,
-    ) {
-        let start = self.result.mark();
-        let style = self.result.style();
-        let placement = style.placement(self.shape);
-        let written = match (content.is_empty(), placement) {
-            (true, Placement::Bare) => self.structured(value),
-            (true, Placement::Object) => self.object(value),
-            (true, Placement::Wrapped) => self.wrapped(value),
-            (true, Placement::Text) => self.text_only(value),
-            (false, _) => self.beside(value, placement).map(|()| {
-                let content = downgrade_content(content, style.revision());
-                self.result.value(&content);
-            }),
-        };
-        match written {
-            Ok(()) if placement == Placement::Wrapped => self.result.end_wrapped(meta),
-            Ok(()) => self.result.end(meta),
-            Err(error) => self.unwritable(start, &error),
-        }
-    }
-
-    /// Writes a value as structured content if the peer reads it, and the key of the content.
-    #[inline]
-    fn beside(&mut self, value: &dyn WriteJson, placement: Placement) -> serde_json::Result<()> {
-        let start = self.result.mark();
-        let is_wrapped = placement == Placement::Wrapped;
-        self.result.push(STRUCTURED);
-        if is_wrapped {
-            self.result.push(WRAPPED);
-        }
-        let json = self.result.mark();
-        // Also a value that is not sent fails if it cannot be written, so that all peers get the same answer.
-        value.write_json(self.result.out())?;
-        let is_object = self.result.out()[json] == b'{';
-        if placement == Placement::Text || (placement == Placement::Object && !is_object) {
-            self.result.rewind(start);
-            self.result.push(br#"{"content":"#);
-            return Ok(());
-        }
-        if is_wrapped {
-            self.result.push(WRAPPED_END);
-        }
-        self.result.push(br#","content":"#);
-        Ok(())
     }
 
     /// Replaces the result since `start` with a failure, because the output could not be written.
