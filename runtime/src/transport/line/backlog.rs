@@ -76,13 +76,12 @@ impl Backlog {
         self.messages.push_front(message);
     }
 
-    /// Removes the message of the request with this id.
-    pub(super) fn cancel(&mut self, id: &RequestId) {
+    /// Removes the message of the last request with this id. Returns true if there was one.
+    pub(super) fn cancel(&mut self, id: &RequestId) -> bool {
         let is_cancelled = |message: &DeferredMessage| message.id.as_ref() == Some(id);
-        if let Some(message) = self.messages.iter().position(is_cancelled) {
-            if let Some(message) = self.messages.remove(message) {
-                self.bytes -= message.text.len();
-            }
-        }
+        let last = self.messages.iter().rposition(is_cancelled);
+        let removed = last.and_then(|last| self.messages.remove(last));
+        self.bytes -= removed.as_ref().map_or(0, |message| message.text.len());
+        removed.is_some()
     }
 }

@@ -56,12 +56,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         progress
     }
 
-    /// Cancels a call, or a deferred one.
+    /// Cancels a call, or a deferred one: of several with this id, the last. Those that are deferred are later than those in flight.
     fn cancel(&mut self, id: &RequestId) {
-        if let Some(call) = self.calls.cancel(id) {
-            self.connection.cancel_call(call);
+        if !self.backlog.cancel(id) {
+            if let Some(call) = self.calls.cancel(id) {
+                self.connection.cancel_call(call);
+            }
         }
-        self.backlog.cancel(id);
         if self.backlog.is_empty() {
             self.release_permits();
         }

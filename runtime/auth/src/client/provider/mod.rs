@@ -104,12 +104,14 @@ impl OAuth {
         match &self.settings.method {
             // The server may require no authorization. If it does, `react` fails.
             Method::Grant(_) if !may_receive_tokens(request.server) => {
-                let checked = self.servers.checked.get_or_init(|| {
-                    let host = request.server.host();
-                    tracing::warn!(host, "no token is sent over `http` to another computer");
-                    self.settings.check()
-                });
-                checked.clone()
+                if self.servers.checked.get().is_none() {
+                    self.settings.check()?;
+                    if self.servers.checked.set(()).is_ok() {
+                        let host = request.server.host();
+                        tracing::warn!(host, "no token is sent over `http` to another computer");
+                    }
+                }
+                Ok(())
             }
             Method::Grant(_) => {
                 let server = self.server(request.server)?;

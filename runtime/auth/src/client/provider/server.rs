@@ -31,8 +31,8 @@ const EARLY_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) struct Servers {
     by_url: Mutex<HashMap<String, Arc<Server>>>,
     version: Arc<AtomicU64>,
-    /// Outcome of the check of the settings for servers that receive no token.
-    pub(super) checked: OnceLock<Result<(), AuthError>>,
+    /// Set once the settings have been checked for servers that receive no token.
+    pub(super) checked: OnceLock<()>,
 }
 
 /// State of the authorization at one MCP server.
