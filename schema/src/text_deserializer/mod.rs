@@ -116,7 +116,7 @@ fn read_json<'de, T>(
 }
 
 /// Reason for a text that is no JSON array or object: its author may not know that it is read as JSON. The place of a syntax error
-/// follows if the text begins like one.
+/// follows if the text starts like one.
 const NO_CONTAINER: &str = r#"the text must be JSON, such as `["a", "b"]` or `{"a": 1}`"#;
 
 /// Returns `true` for the text of a JSON array or object.

@@ -23,7 +23,7 @@ pub(super) struct ConstantChoice<'a> {
 
 impl<'a> ConstantChoice<'a> {
     /// Returns `None` if the schema is not such a choice, or if a value matches several branches of a `oneOf`.
-    /// Reads what `choice_cost` counts.
+    /// The cost of reading it is `choice_cost`.
     pub(super) fn of(schema: &'a JsonObject) -> Option<Self> {
         let mut others = constraints(schema).filter(|(name, _)| *name != "type");
         let (keyword, list) = match (others.next()?, others.next()) {
