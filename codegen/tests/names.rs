@@ -1,4 +1,4 @@
-//! Names of members, constants and methods after the server has added others.
+//! Names of members, constants, alternatives and methods after the server has added others.
 
 use serde_json::{Value, json};
 use treenail_codegen::Client;
@@ -69,6 +69,40 @@ fn a_constant_does_not_take_the_name_of_another() {
         &["Self::AscUpper => \"ASC\", Self::AscLower => \"asc\", Self::Desc => \"desc\""],
         &["Self::Asc =>"],
     );
+}
+
+#[test]
+fn an_alternative_does_not_take_the_names_of_another() {
+    let with = |kinds: &[&str]| {
+        let alternatives = kinds.iter();
+        let alternative = |kind| {
+            json!({
+                "type": "object", "properties": {"kind": {"const": kind}, "path": {"type": "string"}},
+                "required": ["kind", "path"],
+            })
+        };
+        let step = json!({"oneOf": alternatives.map(alternative).collect::<Value>()});
+        code(&json!([{"name": "run", "inputSchema": {"properties": {"step": step}}}]))
+    };
+    check(
+        &with(&["move_file", "copy"]),
+        &["MoveFile(RunStepMoveFile)", "Copy(RunStepCopy)"],
+        &[],
+    );
+    for kinds in [
+        ["moveFile", "move_file", "copy"],
+        ["move_file", "moveFile", "copy"],
+    ] {
+        check(
+            &with(&kinds),
+            &[
+                "MoveFileCamel(RunStepMoveFileCamel)",
+                "MoveUnderscoreFile(RunStepMoveUnderscoreFile)",
+                "Copy(RunStepCopy)",
+            ],
+            &["MoveFile(", "RunStepMoveFile "],
+        );
+    }
 }
 
 #[test]

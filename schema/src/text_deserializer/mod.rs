@@ -104,15 +104,19 @@ fn read_json<'de, T>(
     let mut json = serde_json::Deserializer::from_str(text);
     let value = read(&mut json).and_then(|value| json.end().map(|()| value));
     value.map_err(|error| {
-        if is_container(text.trim_start()) {
+        let text = text.trim_start();
+        if is_container(text) {
             Error::custom(error)
+        } else if text.starts_with(['{', '[']) {
+            Error::custom(format_args!("{NO_CONTAINER}: {error}"))
         } else {
             Error::custom(NO_CONTAINER)
         }
     })
 }
 
-/// Reason for a text that is no JSON array or object, in place of a syntax error: its author may not know that it is read as JSON.
+/// Reason for a text that is no JSON array or object: its author may not know that it is read as JSON. The place of a syntax error
+/// follows if the text starts like one.
 const NO_CONTAINER: &str = r#"the text must be JSON, such as `["a", "b"]` or `{"a": 1}`"#;
 
 /// Returns `true` for the text of a JSON array or object.

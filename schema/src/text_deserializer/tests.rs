@@ -60,8 +60,17 @@ fn types_are_read_from_texts() {
     check("[1,2]", Ok(vec![1_u8, 2]));
     check("{\"a\":1}", Ok(BTreeMap::from([("a".to_owned(), 1_u8)])));
     check(" [1]\n", Ok(vec![1_u8]));
-    for text in ["[1] 2", "1, 2", "7", "\"a\"", "", "[a, b]", "[1", "{"] {
+    for text in ["1, 2", "7", "\"a\"", ""] {
         check(text, Err::<Vec<u8>, _>(NO_CONTAINER));
+    }
+    for (text, error) in [
+        ("[1] 2", "trailing characters at line 1 column 5"),
+        ("[a, b]", "expected value at line 1 column 2"),
+        (" [1,]", "trailing comma at line 1 column 5"),
+        ("[1", "EOF while parsing a list at line 1 column 2"),
+    ] {
+        let reason = format!("{NO_CONTAINER}: {error}");
+        check(text, Err::<Vec<u8>, _>(&reason));
     }
     check(
         "[\"x\"]",

@@ -41,6 +41,29 @@ fn a_choice_of_constants_is_an_enumeration() {
 }
 
 #[test]
+fn constants_beside_a_keyword_are_branches_if_the_other_choice_has_more() {
+    for choice in ["anyOf", "oneOf"] {
+        let constants = json!([{"const": "a"}, {"const": "b"}]);
+        let recorded = json!({"type": "string", choice: constants});
+        let long = json!({"type": "string", choice: constants, "minLength": 1});
+        check(&recorded, &long, "!/minLength", "+/minLength");
+        check(&long, &recorded, "+/minLength", "!/minLength");
+    }
+    let constants = json!([{"const": "a"}, {"const": "b"}]);
+    let recorded = json!({"type": "string", "anyOf": constants});
+    let more = json!([{"const": "a"}, {"const": "b"}, {"pattern": "^x"}]);
+    let open = json!({"type": "string", "anyOf": more});
+    let text = "~/anyOf/2/pattern";
+    check(
+        &recorded,
+        &open,
+        &format!("+/anyOf {text}"),
+        &format!("!/anyOf {text}"),
+    );
+    check(&open, &recorded, "!/anyOf", "+/anyOf");
+}
+
+#[test]
 fn texts_of_constants_are_compared_by_value() {
     let choice = |texts: &[(&str, &str)]| {
         let branches = texts.iter();

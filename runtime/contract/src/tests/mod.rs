@@ -10,6 +10,7 @@ mod lock_file;
 mod members;
 mod random;
 mod schemas;
+mod shared_definitions;
 mod texts;
 mod tools;
 

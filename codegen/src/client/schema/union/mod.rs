@@ -7,11 +7,10 @@ mod name;
 
 use serde_json::{Map, Value};
 
-use self::name::alternative_name;
+use self::name::alternative_names;
 use super::bounds::description;
 use super::reader::{Place, Reader};
 use super::shape::{Alternative, Kind, Literal, Shape, TypeId};
-use crate::client::name::pascal;
 
 /// Maximum number of alternatives of a type.
 const MAX_ALTERNATIVES: usize = 100;
@@ -48,17 +47,16 @@ impl Reader<'_> {
             };
         }
         let mut read: Vec<Alternative> = Vec::new();
-        for (index, alternative) in alternatives.iter().enumerate() {
-            let name = alternative_name(alternative, index);
+        for (name, alternative) in alternative_names(alternatives)
+            .into_iter()
+            .zip(alternatives)
+        {
             let shape = match self.both(base, alternative) {
                 Ok(schema) => self.read(&schema, &place.part(&name)),
                 Err(reason) => Shape::any(reason),
             };
             let shape = self.described(shape, &place.part(&name));
-            read.extend(self.expand(Alternative {
-                name: pascal(&name),
-                shape,
-            }));
+            read.extend(self.expand(Alternative { name, shape }));
         }
         // The alternatives of an alternative can match together.
         let matches = if read.len() == alternatives.len() {

@@ -1,12 +1,29 @@
 //! Names of alternatives.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
+use crate::client::name::{unique, variant_forms};
 use crate::client::schema::pointer::last;
 use crate::client::schema::shape::Shape;
 
+/// Returns the names of alternatives, for their variants and types. Different names stay different, so that a new alternative
+/// does not take the names of another one. Alternatives with the same name share it.
+pub(super) fn alternative_names(alternatives: &[Value]) -> Vec<String> {
+    let names = alternatives.iter().enumerate();
+    let names: Vec<_> = names
+        .map(|(index, alternative)| alternative_name(alternative, index))
+        .collect();
+    let distinct: BTreeSet<_> = names.iter().map(String::as_str).collect();
+    let forms: Vec<_> = distinct.iter().map(|name| variant_forms(name)).collect();
+    let chosen: BTreeMap<_, _> = distinct.into_iter().zip(unique(&forms, &[])).collect();
+    let own = names.iter().map(|name| chosen[name.as_str()].clone());
+    own.collect()
+}
+
 /// Proposes a name for an alternative.
-pub(super) fn alternative_name(schema: &Value, index: usize) -> String {
+fn alternative_name(schema: &Value, index: usize) -> String {
     let text = |key: &str| {
         schema
             .get(key)

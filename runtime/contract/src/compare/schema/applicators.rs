@@ -3,7 +3,7 @@
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
-use crate::compare::schema::constants::{ConstantChoice, indexed};
+use crate::compare::schema::constants::{has_only_constants, indexed};
 use crate::compare::schema::normalize::{Node, Normalized, constraints, resolve};
 use crate::compare::schema::path::Position;
 use crate::compare::schema::scope::Choice;
@@ -67,7 +67,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             self.only_choice(self.new, new),
         );
         let is_listed = |choice: &Option<_>, schema: &Normalized<'a>| {
-            choice.is_none() || ConstantChoice::of(schema.members()).is_some()
+            choice.is_none() || has_only_constants(schema.members())
         };
         if is_listed(&choices.0, old) && is_listed(&choices.1, new) {
             return false;
@@ -109,16 +109,19 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         at: Position<'_>,
     ) {
         let schemas = (old.members(), new.members());
-        self.compare_choice(schemas, "anyOf", AddedBranch::Widens, at);
-        let one = |schema| Branches::of(schema, "oneOf").nodes;
-        let are_disjoint = self.are_disjoint(self.old, &one(schemas.0))
-            && self.are_disjoint(self.new, &one(schemas.1));
-        let added = if are_disjoint {
-            AddedBranch::Widens
-        } else {
-            AddedBranch::Changes
-        };
-        self.compare_choice(schemas, "oneOf", added, at);
+        // Choices of constants are already compared as enumerations.
+        if !(has_only_constants(schemas.0) && has_only_constants(schemas.1)) {
+            self.compare_choice(schemas, "anyOf", AddedBranch::Widens, at);
+            let one = |schema| Branches::of(schema, "oneOf").nodes;
+            let are_disjoint = self.are_disjoint(self.old, &one(schemas.0))
+                && self.are_disjoint(self.new, &one(schemas.1));
+            let added = if are_disjoint {
+                AddedBranch::Widens
+            } else {
+                AddedBranch::Changes
+            };
+            self.compare_choice(schemas, "oneOf", added, at);
+        }
         self.compare_choice(schemas, "allOf", AddedBranch::Narrows, at);
         self.compare_references(schemas, at);
         self.compare_subschema(schemas, "not", at, Direction::Unknown);
@@ -140,12 +143,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         added: AddedBranch,
         at: Position<'_>,
     ) {
-        // A choice of constants is already compared as an enumeration.
-        let value = |schema: &'a JsonObject| {
-            let value = schema.get(keyword);
-            value.filter(|_| ConstantChoice::of(schema).is_none())
-        };
-        let values = (value(schemas.0), value(schemas.1));
+        let values = (schemas.0.get(keyword), schemas.1.get(keyword));
         let effect = match (values.0.is_some(), values.1.is_some(), added) {
             (false, false, _) => return,
             (true, true, _) | (_, _, AddedBranch::Narrows) => {

@@ -10,7 +10,7 @@ use crate::compare::schema::normalize::{Node, Normalized};
 use crate::compare::schema::object_members::Members;
 use crate::compare::schema::path::Position;
 use crate::compare::schema::text::members;
-use crate::compare::schema::types::{Types, allowed_values};
+use crate::compare::schema::types::Types;
 use crate::compare::schema::walk::Walk;
 
 /// Maximum number of listed values of a tag. Bounds the search for the only possible value.
@@ -100,7 +100,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 return false;
             }
             let own = schema.types();
-            if let Some(listed) = allowed_values(&schema) {
+            if let Some(listed) = self.allowed_values(&schema) {
                 types_of_values = types_of_values.with(own);
                 if !listed.into_iter().all(|value| values.insert(value)) {
                     return false;
@@ -222,9 +222,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if listed.is_some_and(|values| values.len() > MAX_TAG_VALUES) {
             return None;
         }
-        let values = allowed_values(&schema)?;
-        self.take_steps(values.iter().map(String::len).sum::<usize>() / 64);
-        let mut values = values.into_iter();
+        let mut values = self.allowed_values(&schema)?.into_iter();
         let only = values.next()?;
         values.next().is_none().then_some(only)
     }

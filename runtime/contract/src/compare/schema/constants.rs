@@ -8,7 +8,7 @@ use treenail_schema::JsonObject;
 use crate::compare::schema::applicators::Branches;
 use crate::compare::schema::normalize::{Node, Normalized, constraints};
 use crate::compare::schema::path::Position;
-use crate::compare::schema::types::{Types, allowed_values, listed_values};
+use crate::compare::schema::types::{Types, listed_values};
 use crate::compare::schema::walk::Walk;
 
 /// Value of a branch `{"type": "null"}`.
@@ -23,6 +23,7 @@ pub(super) struct ConstantChoice<'a> {
 
 impl<'a> ConstantChoice<'a> {
     /// Returns `None` if the schema is not such a choice, or if a value matches several branches of a `oneOf`.
+    /// The cost of reading it is `choice_cost`.
     pub(super) fn of(schema: &'a JsonObject) -> Option<Self> {
         let mut others = constraints(schema).filter(|(name, _)| *name != "type");
         let (keyword, list) = match (others.next()?, others.next()) {
@@ -50,7 +51,13 @@ impl<'a> ConstantChoice<'a> {
     }
 }
 
-/// Returns the values that a branch lists, if it has no other constraints than its type.
+/// Returns `true` if the alternatives of a schema, if any, only list values. It can then be compared as an enumeration.
+pub(super) fn has_only_constants(schema: &JsonObject) -> bool {
+    let mut keywords = ["anyOf", "oneOf"].into_iter();
+    !keywords.any(|keyword| schema.contains_key(keyword)) || ConstantChoice::of(schema).is_some()
+}
+
+/// Returns the values that a branch lists, if it has no other constraints than its type. Lists and objects are compared as branches.
 fn constants(branch: &Value) -> Option<Vec<&Value>> {
     let branch = branch.as_object()?;
     let is_nullable = branch.get("nullable") == Some(&Value::Bool(true));
@@ -60,8 +67,9 @@ fn constants(branch: &Value) -> Option<Vec<&Value>> {
     let types = Types::declared(branch);
     match listed_values(branch) {
         Some(values) => {
-            let values = values.iter();
-            Some(values.filter(|it| types.contain(it)).collect())
+            let is_scalar = |it: &Value| !it.is_array() && !it.is_object();
+            let possible = values.iter().filter(|it| types.contain(it));
+            values.iter().all(is_scalar).then(|| possible.collect())
         }
         None => (types == Types::NULL).then(|| vec![&NULL]),
     }
@@ -115,11 +123,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             let schema = self.normalized(root, node);
             let is_list = only_lists_values(schema.members())
                 || ConstantChoice::of(schema.members()).is_some();
-            match allowed_values(&schema).filter(|_| is_list) {
-                Some(listed) => {
-                    self.take_steps(listed.len() / 16);
-                    values.extend(listed.into_iter().map(|value| (value, index)));
-                }
+            match self.allowed_values(&schema).filter(|_| is_list) {
+                Some(listed) => values.extend(listed.into_iter().map(|value| (value, index))),
                 None => others.push((index, node)),
             }
         }

@@ -8,7 +8,7 @@ use treenail_schema::JsonObject;
 use treenail_schema::internal::json_schema::{Fragment, local_fragment, value_at};
 
 use crate::compare::schema::constants::ConstantChoice;
-use crate::compare::schema::types::Types;
+use crate::compare::schema::types::{Types, listed_values};
 use crate::keyword::{KeywordRole, keyword_role};
 
 /// Maximum number of consecutive schemas that only refer to another schema.
@@ -206,7 +206,8 @@ impl<'a> Normalized<'a> {
         };
         // Only if no keyword of the alternative could apply to `null`.
         let inner = normalize_node(root, Node::of(other), false);
-        self.cost = self.cost.saturating_add(inner.cost);
+        let cost = inner.cost + choice_cost(inner.members());
+        self.cost = self.cost.saturating_add(cost);
         let is_separable = match inner.node {
             Node::Bool(_) => false,
             Node::Object(members) => {
@@ -236,10 +237,23 @@ impl<'a> Normalized<'a> {
 /// Returns the cost of reading the keywords, the enumerated values and the reference of a schema.
 fn reading_cost(schema: &JsonObject) -> usize {
     let values = schema.get("enum").and_then(Value::as_array);
-    let constants = ConstantChoice::of(schema).map_or(0, |choice| choice.values.len());
-    let values = constants + values.map_or(0, Vec::len);
     let reference = schema.get("$ref").and_then(Value::as_str);
-    schema.len() + values / 2 + reference.map_or(0, str::len) / 32
+    schema.len() + values.map_or(0, Vec::len) / 2 + reference.map_or(0, str::len) / 32
+}
+
+/// Returns the cost of reading the alternatives of a schema and the values that they list, whether or not they list values only.
+pub(super) fn choice_cost(schema: &JsonObject) -> usize {
+    let choices = ["anyOf", "oneOf"].into_iter();
+    let lists = choices.filter_map(|keyword| schema.get(keyword)?.as_array());
+    let cost = |branch: &JsonObject| {
+        let values = listed_values(branch).unwrap_or_default().iter();
+        let texts = values.filter_map(Value::as_str);
+        reading_cost(branch) + texts.map(|text| text.len() / 32).sum::<usize>()
+    };
+    let branches = lists
+        .flatten()
+        .map(|branch| 1 + branch.as_object().map_or(0, cost));
+    branches.sum()
 }
 
 /// Returns `true` if a schema allows only `null`.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use treenail_schema::JsonObject;
 
 use crate::compare::schema::Effect;
-use crate::compare::schema::constants::ConstantChoice;
-use crate::compare::schema::normalize::Normalized;
+use crate::compare::schema::constants::{ConstantChoice, has_only_constants};
+use crate::compare::schema::normalize::{Normalized, choice_cost};
 use crate::compare::schema::path::Position;
 use crate::compare::schema::walk::Walk;
 
@@ -150,8 +150,7 @@ pub(super) fn listed_values(schema: &JsonObject) -> Option<&[Value]> {
     }
 }
 
-/// Returns the enumerated values as JSON; `None` if the schema allows all values of its types.
-pub(super) fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>> {
+fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>> {
     let declared = Types::declared(schema.members());
     let values = enumerated(schema.members())?.into_iter();
     let possible = values.filter(|value| declared.contain(value));
@@ -164,6 +163,14 @@ pub(super) fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>
 }
 
 impl<'a> Walk<'_, 'a, '_, '_> {
+    /// Returns the enumerated values as JSON, and takes steps for reading them; `None` if the schema allows all values of its types.
+    pub(super) fn allowed_values(&mut self, schema: &Normalized<'_>) -> Option<BTreeSet<String>> {
+        self.take_steps(choice_cost(schema.members()) / 8);
+        let values = allowed_values(schema)?;
+        self.take_steps(values.iter().map(|value| 4 + value.len()).sum::<usize>() / 64);
+        Some(values)
+    }
+
     /// Compares types and enumerated values. Returns `false` if the types do not overlap.
     pub(super) fn compare_types(
         &mut self,
@@ -171,9 +178,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         new: &Normalized<'a>,
         at: Position<'_>,
     ) -> bool {
-        let (old_values, new_values) = (allowed_values(old), allowed_values(new));
-        let count = |values: &Option<BTreeSet<String>>| values.as_ref().map_or(0, BTreeSet::len);
-        self.take_steps((count(&old_values) + count(&new_values)) / 16);
+        // If one has other alternatives too, those of both are compared as branches.
+        let are_constants = has_only_constants(old.members()) && has_only_constants(new.members());
+        let mut values = |schema: &Normalized<'a>| {
+            let is_list = are_constants || listed_values(schema.members()).is_some();
+            is_list.then(|| self.allowed_values(schema)).flatten()
+        };
+        let (old_values, new_values) = (values(old), values(new));
         let (old_types, new_types) = (old.types(), new.types());
         if let (Some(old), Some(new)) = (&old_values, &new_values) {
             self.compare_values(old, new, at);

@@ -7,7 +7,7 @@ use treenail_schema::JsonObject;
 
 use crate::Severity;
 use crate::compare::report::EntryReport;
-use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::normalize::{Node, Normalized, choice_cost, normalize};
 use crate::compare::schema::path::{Path, Position};
 use crate::compare::schema::scope::Scope;
 use crate::compare::schema::{Direction, Effect};
@@ -198,6 +198,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         new: &Normalized<'a>,
         at: Position<'_>,
     ) {
+        self.take_steps((choice_cost(old.members()) + choice_cost(new.members())) / 8);
         if self.compare_alternatives(old, new, at) || !self.compare_types(old, new, at) {
             return;
         }
