@@ -53,6 +53,13 @@ fn add() -> String {
     text(&Post::tool("add", json!({"a": 2, "b": 3})), "/mcp")
 }
 
+/// Asserts that a response has the status, and announces the end of its connection.
+fn assert_closes(response: &str, status: u16) {
+    let status = format!("HTTP/1.1 {status} ");
+    assert!(response.starts_with(&status), "{response}");
+    assert!(response.contains("\r\nconnection: close\r\n"), "{response}");
+}
+
 #[tokio::test]
 async fn a_connection_stays_open_if_the_body_follows_its_head() {
     let running = start().await;
@@ -78,12 +85,7 @@ async fn a_response_announces_the_end_of_the_connection_if_the_body_does_not_arr
     let running = start().await;
     for (head, status) in REJECTED {
         let received = rest(send_head(&running, head).await).await;
-        let status = format!("HTTP/1.1 {status} ");
-        assert!(received.starts_with(&status), "{head}: {received}");
-        assert!(
-            received.contains("\r\nconnection: close\r\n"),
-            "{head}: {received}"
-        );
+        assert_closes(&received, status);
     }
     running.finish().await;
 }
@@ -94,12 +96,7 @@ async fn a_client_that_expects_a_permission_gets_the_final_response() {
     for (head, status) in REJECTED {
         let head = format!("{head}\r\nexpect: 100-continue");
         let received = rest(send_head(&running, &head).await).await;
-        let status = format!("HTTP/1.1 {status} ");
-        assert!(received.starts_with(&status), "{head}: {received}");
-        assert!(
-            received.contains("\r\nconnection: close\r\n"),
-            "{head}: {received}"
-        );
+        assert_closes(&received, status);
     }
     running.finish().await;
 }
