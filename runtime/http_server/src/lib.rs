@@ -2,9 +2,10 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this in `treenail::http`. Modules:
 //!
-//! `service` checks a request: `request_headers` finds its headers, `checks` and `origin` judge them, and `body` reads it. A modern
-//! message is handled by `modern`: it checks `headers` and `header_params` against the body and runs the message on a new connection, whose
-//! messages `exchange` writes to the response. A legacy message is handled by `legacy`, in its session. `sse` provides the
+//! `service` checks a request: `request_headers` finds its headers, `checks` and `origin` judge them, and `body` reads or
+//! discards its body. A modern message is handled by `modern`: it checks `headers` and `header_params` against the body and
+//! runs the message on a new connection, whose messages `exchange` writes to the response. A legacy message is handled by
+//! `legacy`, in its session. `sse` provides the
 //! older HTTP+SSE transport at two more paths. `server` is a listener for programs without an HTTP stack, and `serve` extends
 //! servers with it.
 

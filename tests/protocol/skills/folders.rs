@@ -8,7 +8,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::skills::Skills;
 
-use super::{listed, result, uris};
+use super::{listed, result, server_of, uris};
 use crate::support::peer::Peer;
 
 /// Writes a file, and the folders around it.
@@ -43,7 +43,7 @@ fn folder() -> TempDir {
 async fn all_skills_below_the_folder_are_served() {
     let folder = folder();
     let skills = Skills::folder(folder.path()).unwrap();
-    let server = treenail::server!().extension(skills).build().unwrap();
+    let server = server_of(skills);
     let mut peer = Peer::connect(&server, Revision::LATEST).await;
     let expected = [
         "skill://a/SKILL.md",

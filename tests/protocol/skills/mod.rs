@@ -46,7 +46,11 @@ fn skills() -> Skills {
 }
 
 fn server() -> Server {
-    treenail::server!().extension(skills()).build().unwrap()
+    server_of(skills())
+}
+
+fn server_of(skills: Skills) -> Server {
+    treenail::server!().extension(skills).build().unwrap()
 }
 
 /// Sends a request and returns its result.

@@ -8,7 +8,7 @@ use treenail::schema::Revision;
 use treenail::skills::Skills;
 
 use super::folders::{skill, write};
-use super::{listed, skills};
+use super::{listed, server_of, skills};
 use crate::support::peer::{MODERN, Peer};
 
 #[tokio::test]
@@ -17,10 +17,7 @@ async fn changes_are_served_and_announced() {
         let folder = TempDir::new().unwrap();
         skill(folder.path(), "a");
         let skills = Skills::folder(folder.path()).unwrap();
-        let server = treenail::server!()
-            .extension(skills.clone())
-            .build()
-            .unwrap();
+        let server = server_of(skills.clone());
         let mut peer = Peer::connect(&server, revision).await;
         if revision.is_modern() {
             let filter =
@@ -79,10 +76,7 @@ async fn entries_are_new_when_a_change_is_announced() {
     let folder = TempDir::new().unwrap();
     skill(folder.path(), "a");
     let skills = Skills::folder(folder.path()).unwrap();
-    let servers = (0..50).map(|_| {
-        let server = treenail::server!().extension(skills.clone());
-        server.build().unwrap()
-    });
+    let servers = (0..50).map(|_| server_of(skills.clone()));
     let servers: Vec<_> = servers.collect();
     let mut peer = Peer::connect(&servers[0], Revision::LATEST_LEGACY).await;
     skill(folder.path(), "b");
@@ -102,10 +96,7 @@ async fn wrong_changes_leave_the_skills_as_they_are() {
     let folder = TempDir::new().unwrap();
     skill(folder.path(), "a");
     let skills = Skills::folder(folder.path()).unwrap();
-    let server = treenail::server!()
-        .extension(skills.clone())
-        .build()
-        .unwrap();
+    let server = server_of(skills.clone());
     let mut peer = Peer::connect(&server, MODERN).await;
     write(folder.path(), "a/SKILL.md", "---\nname: a\n---\n");
     let error = skills.reload().unwrap_err().to_string();
@@ -131,10 +122,7 @@ async fn all_servers_change_or_none() {
     let folder = TempDir::new().unwrap();
     skill(folder.path(), "a");
     let skills = Skills::folder(folder.path()).unwrap();
-    let one = treenail::server!()
-        .extension(skills.clone())
-        .build()
-        .unwrap();
+    let one = server_of(skills.clone());
     let other = treenail::server!()
         .mount(Own)
         .extension(skills.clone())

@@ -7,7 +7,7 @@ use treenail::{Limits, Server};
 
 use std::time::Duration;
 
-use super::{BYTES, ID, TRIP, TRIP_FILE, VISA, listed, result, server, skills, uris};
+use super::{BYTES, ID, TRIP, TRIP_FILE, VISA, listed, result, server, server_of, skills, uris};
 use crate::support::peer::{Peer, initialize};
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn pages_of_large_entries_are_short() {
         others.chain([(format!("s{skill}/SKILL.md"), front)])
     });
     let skills = Skills::embedded(files).unwrap();
-    let server = treenail::server!().extension(skills).build().unwrap();
+    let server = server_of(skills);
     let mut peer = Peer::connect(&server, Revision::LATEST).await;
     let page = result(&mut peer, "skills/list", json!({})).await;
     let count = page["skills"].as_array().unwrap().len();
